@@ -1,0 +1,1 @@
+//! The command line: arguments, output shapes and exit codes. Each command is a thin use of the parts below it.

@@ -1,0 +1,3 @@
+//! The driver: step → save → act → publish, in one place.
+
+pub mod ports;

@@ -1,0 +1,209 @@
+//! What the driver needs of the world: three ports. The real ones are `store`, `watch` and `agent`;
+//! the simulator has its own. No implementation lives here.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use jiff::Timestamp;
+
+use crate::machine::{Delivery, TranscriptFact};
+use crate::model::conversation::Conversation;
+use crate::model::event::{Decision, Event};
+use crate::model::ids::{EntryId, PairId, RecordKey, RunId, SessionKey, SessionRef};
+use crate::model::pair::PairRecord;
+use crate::model::reach::{ProbeAsk, Reach, SendReport};
+use crate::model::run::{GitMark, RunRecord};
+use crate::model::session::SessionNote;
+
+/// The disk. One writer: only the driver holds this port.
+pub trait Records {
+    /// Everything on the disk, read once at the start.
+    fn load(&mut self) -> Loaded;
+    /// Writes texts that are not there yet, then the record, atomically and durably.
+    ///
+    /// # Errors
+    /// The record on the disk is still the old one (or, for [`SaveError::Changed`], somebody else's).
+    fn save_run(&mut self, record: &RunRecord) -> Result<(), SaveError>;
+    /// The same for a pair.
+    ///
+    /// # Errors
+    /// As for a run.
+    fn save_pair(&mut self, record: &PairRecord) -> Result<(), SaveError>;
+    /// Takes the file on the disk as the record (`record_changed`, resume).
+    ///
+    /// # Errors
+    /// It cannot be read.
+    fn adopt_run(&mut self, id: &RunId) -> Result<RunRecord, SaveError>;
+    /// The same for a pair.
+    ///
+    /// # Errors
+    /// It cannot be read.
+    fn adopt_pair(&mut self, id: &PairId) -> Result<PairRecord, SaveError>;
+    /// Moves a foreign file out of the way, so that the next save of this record writes ours (`record_changed`, stop).
+    ///
+    /// # Errors
+    /// It cannot be moved.
+    fn displace(&mut self, key: &RecordKey) -> Result<(), SaveError>;
+    /// Removes a stopped record and its texts.
+    ///
+    /// # Errors
+    /// Something of it is still there.
+    fn discard(&mut self, key: &RecordKey) -> Result<(), SaveError>;
+    /// Writes what is kept about a session.
+    ///
+    /// # Errors
+    /// The old file is still there.
+    fn save_session(&mut self, key: &SessionKey, note: &SessionNote) -> Result<(), SaveError>;
+    /// Appends to `events.jsonl`; a failure is told as a notice and does not hold the run.
+    ///
+    /// # Errors
+    /// The event is not on the disk.
+    fn append_event(&mut self, event: &Event) -> Result<(), SaveError>;
+    /// Appends to the log of decisions; as [`Records::append_event`].
+    ///
+    /// # Errors
+    /// The line is not on the disk.
+    fn append_decision(&mut self, decision: &Decision) -> Result<(), SaveError>;
+}
+
+/// Why a save did not happen.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum SaveError {
+    /// The file is not what trellis last wrote: nothing was written to it; ours is kept beside it.
+    #[error("{file} was changed by another program; ours is kept as {kept_as}")]
+    Changed {
+        /// The file.
+        file: String,
+        /// Ours.
+        kept_as: String,
+    },
+    /// The system refused.
+    #[error("can't save {file}: {why}")]
+    Io {
+        /// The file.
+        file: String,
+        /// Why (`no space left`).
+        why: String,
+    },
+}
+
+/// What a home holds.
+#[derive(Clone, Debug, Default)]
+pub struct Loaded {
+    /// Runs that may be driven.
+    pub runs: Vec<RunRecord>,
+    /// Pairs that may be driven.
+    pub pairs: Vec<PairRecord>,
+    /// Records that are shown only: a newer schema, or another program's.
+    pub read_only: Vec<ReadOnly>,
+    /// Sessions a person said something about.
+    pub sessions: BTreeMap<SessionKey, SessionNote>,
+    /// The number of the last event.
+    pub last_seq: u64,
+    /// Newest decisions, oldest first, at most 1,000.
+    pub decisions: Vec<Decision>,
+    /// What was moved to quarantine or could not be read: a sentence each.
+    pub notices: Vec<String>,
+}
+
+/// A record that is shown, never driven, rewritten or removed unasked.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ReadOnly {
+    /// Which.
+    pub key: RecordKey,
+    /// Why (`written by a newer trellis`).
+    pub why: String,
+    /// Its contents, as far as they are understood.
+    pub value: serde_json::Value,
+}
+
+/// The transcripts. Reading is synchronous: `loops.md` §3 wants them read to the end before a send.
+pub trait Transcripts {
+    /// Reads what was appended since the last call and folds it in.
+    fn read(&mut self, session: &SessionRef, now: Timestamp) -> TranscriptRead;
+    /// Sessions found under the agents' roots, newest activity first.
+    fn sessions(&mut self) -> Vec<FoundSession>;
+    /// Sessions whose transcript may have changed since the last call, or that are new (hints; may be empty or too many).
+    fn changed(&mut self) -> Vec<SessionKey>;
+}
+
+/// A transcript as just read.
+#[derive(Clone, Debug)]
+pub struct TranscriptRead {
+    /// The file.
+    pub fact: TranscriptFact,
+    /// Its contents, if it has any.
+    pub conversation: Option<Arc<Conversation>>,
+}
+
+/// A session found under a root.
+#[derive(Clone, Debug, PartialEq)]
+pub struct FoundSession {
+    /// Who it is.
+    pub session: SessionRef,
+    /// Its transcript.
+    pub path: String,
+    /// First line of its first prompt, as far as a probe of the file shows it.
+    pub title: Option<String>,
+    /// Newest write.
+    pub modified_at: Option<Timestamp>,
+    /// Git branch.
+    pub branch: Option<String>,
+}
+
+/// The agents. Nothing here blocks: a job is begun, its outcome comes back as [`Outcome`].
+pub trait Agents {
+    /// Begins a job.
+    fn begin(&mut self, job: Job);
+}
+
+/// Something to be done outside.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Job {
+    /// Observe a session.
+    Probe(ProbeAsk),
+    /// The whole send sequence.
+    Send(RecordKey, Delivery),
+    /// Enter alone.
+    PressEnter(RecordKey, Delivery),
+    /// Observe a work tree.
+    Git {
+        /// The folder.
+        worktree: String,
+    },
+    /// Put a text on the clipboard.
+    Clipboard(Arc<str>),
+    /// Resume a dead agent's session.
+    BringBack(SessionRef),
+}
+
+/// What came of a job.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Outcome {
+    /// An observation.
+    Probed(SessionKey, Reach),
+    /// A send sequence ended.
+    Sent {
+        /// Of which record.
+        record: RecordKey,
+        /// Which entry.
+        entry: EntryId,
+        /// The session.
+        session: SessionKey,
+        /// Whether it was Enter alone.
+        enter_only: bool,
+        /// What happened.
+        report: SendReport,
+    },
+    /// A work tree as observed.
+    Git {
+        /// The folder.
+        worktree: String,
+        /// Its mark; `None`: no repository, or unreadable.
+        mark: Option<GitMark>,
+    },
+    /// Bringing back ended: a sentence, or why not.
+    BroughtBack(SessionKey, Result<String, String>),
+    /// The clipboard: how it was put there, or why not.
+    Copied(Result<String, String>),
+}

@@ -1,0 +1,19 @@
+#![doc = include_str!("ARCHITECTURE.md")]
+
+pub mod agent;
+pub mod boot;
+pub mod cli;
+pub mod clock;
+pub mod config;
+pub mod driver;
+pub mod logging;
+pub mod machine;
+pub mod model;
+pub mod paths;
+pub mod projection;
+pub mod store;
+pub mod supervise;
+pub mod transcript;
+pub mod ui;
+pub mod verdict;
+pub mod watch;

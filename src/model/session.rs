@@ -1,0 +1,70 @@
+//! What trellis keeps and says about a session beside its transcript.
+
+use jiff::Timestamp;
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+
+use super::reach::Transport;
+
+/// `sessions/{agent}-{id}.json`: what a person said about a session, and how it was launched.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct SessionNote {
+    /// Record version.
+    #[serde(default)]
+    pub schema: u32,
+    /// A name in trellis.
+    #[serde(default)]
+    pub name: Option<String>,
+    /// The transport a person chose for it.
+    #[serde(default)]
+    pub transport: Option<Transport>,
+    /// How trellis launched it: argv and folder.
+    #[serde(default)]
+    pub launch: Option<Launch>,
+    /// When it was put away.
+    #[serde(default)]
+    pub put_away_at: Option<Timestamp>,
+    /// Unknown fields are kept.
+    #[serde(flatten)]
+    pub extra: Map<String, Value>,
+}
+
+/// How trellis launched a session.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Launch {
+    /// Program and arguments.
+    pub argv: Vec<String>,
+    /// Folder.
+    pub worktree: String,
+}
+
+/// State of a session (`loops.md` §1).
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum SessionState {
+    /// A turn runs, or background agents do.
+    Working {
+        /// What it does, in a few words (`runs cargo test`); empty when unknown.
+        activity: String,
+    },
+    /// A person is needed.
+    NeedsYou(Need),
+    /// It ended its turn and waits (shown as "needs you: awaiting input" outside a run).
+    Idle,
+    /// No process, no transport.
+    Gone,
+}
+
+/// What a person is needed for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Need {
+    /// It waits for a prompt.
+    AwaitingInput,
+    /// A dialog or a question of the agent is open.
+    NeedsApproval,
+    /// Its turn failed.
+    Error,
+    /// Its allowance is used up.
+    Limit,
+}

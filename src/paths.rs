@@ -1,0 +1,1 @@
+//! Where things are: the home, the agents' roots. The only reader of the environment.

@@ -1,0 +1,421 @@
+//! What a viewer draws, derived from the records and the sessions: facts and sentences, no styles, no widths, no keys' positions.
+//! Pure; serialisable, so that a viewer in another process draws the same.
+
+use std::sync::Arc;
+
+use jiff::Timestamp;
+use serde::{Deserialize, Serialize};
+
+use crate::machine::Wait;
+use crate::model::config::{PairConfig, RunConfig};
+use crate::model::conversation::Item;
+use crate::model::event::Decision;
+use crate::model::ids::{Agent, RecordKey, Role, SessionKey, SessionRef};
+use crate::model::outbox::{EntryState, Purpose};
+use crate::model::pair::PauseReason;
+use crate::model::reach::{Ticks, Transport};
+use crate::model::run::AttemptStatus;
+use crate::model::session::SessionState;
+
+/// Everything a viewer draws.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Projection {
+    /// Rises with each publication.
+    pub seq: u64,
+    /// The wall clock when it was made.
+    pub at: Option<Timestamp>,
+    /// Who drives this home.
+    pub driver: DriverFact,
+    /// The home's folder, for people.
+    pub home: String,
+    /// Things said once: disk errors, quarantined files, a watcher's fall-back. Newest last.
+    pub notices: Vec<Notice>,
+    /// Runs, and pairs without a run, in no particular order.
+    pub runs: Vec<RunView>,
+    /// Sessions, newest activity first.
+    pub sessions: Vec<SessionView>,
+    /// Decisions, oldest first, at most the last 1,000.
+    pub log: Vec<Arc<Decision>>,
+    /// The conversation of the record that a viewer asked to be shown.
+    pub shown: Option<Arc<Thread>>,
+}
+
+/// Who drives.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum DriverFact {
+    /// Nobody yet.
+    #[default]
+    Starting,
+    /// This process.
+    Here,
+    /// Another process; this one is a viewer.
+    Elsewhere {
+        /// Its id, if known.
+        pid: Option<u32>,
+    },
+    /// Nobody: the other process is gone; a viewer may take over.
+    Nobody,
+}
+
+/// Something said once.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Notice {
+    /// When.
+    pub at: Timestamp,
+    /// The sentence.
+    pub text: String,
+    /// Whether something does not work because of it.
+    pub is_error: bool,
+}
+
+/// How a run stands: its glyph and place in the list.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Standing {
+    /// A person is needed.
+    NeedsYou,
+    /// It goes.
+    Going,
+    /// It waits for a side that nobody has prompted yet.
+    Waits,
+    /// At a limit with a known end.
+    Limit,
+    /// Paused by a person.
+    Paused,
+    /// Completed.
+    Done,
+    /// Stopped otherwise.
+    Ended,
+    /// Stopped by an error.
+    Failed,
+}
+
+/// One run, or one pair without a run.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct RunView {
+    /// The record.
+    pub key: RecordKey,
+    /// Its revision: goes with every control.
+    pub revision: u64,
+    /// Its name, or the work tree's folder name, or its id.
+    pub name: String,
+    /// How it stands.
+    pub standing: Standing,
+    /// `going`, `needs you`, `paused`, `limit`, `done`, `stopped`, `read-only`: the state word.
+    pub state_word: String,
+    /// Since when it stands so.
+    pub since: Timestamp,
+    /// One sentence for the list (`codex reviews · relay 5 of 10`).
+    pub sentence: String,
+    /// Who does what, what exactly, until when.
+    pub wait: Wait,
+    /// Which of ask, build, review it is at; `None` when ended.
+    pub stage: Option<Stage>,
+    /// The phase now (from 1); `None` for a pair.
+    pub phase: Option<u32>,
+    /// Number of phases, if a person gave one (for display).
+    pub phases_expected: Option<u32>,
+    /// Relays delivered in the current attempt.
+    pub relays: u32,
+    /// Its cap.
+    pub max_relays: u32,
+    /// Attempts, oldest first (empty for a pair).
+    pub phases: Vec<PhaseView>,
+    /// Relays of the current attempt, oldest first.
+    pub relay_list: Vec<RelayView>,
+    /// One row per review of the current attempt.
+    pub reviews: Vec<ReviewView>,
+    /// The sides.
+    pub implementer: SideView,
+    /// The sides.
+    pub reviewer: SideView,
+    /// What needs a person, if anything.
+    pub banner: Option<Banner>,
+    /// A relay that waits for a look.
+    pub look_first: Option<LookFirst>,
+    /// The message on its way or held, if any.
+    pub delivery: Option<DeliveryView>,
+    /// Controls that are impossible now, by name, with the reason. Every other control is possible.
+    pub impossible: Vec<(String, String)>,
+    /// It waits for the first answer and nothing was sent: the first-wait screen.
+    pub first_wait: bool,
+    /// A person (or a newer program) owns this record: shown, never driven.
+    pub read_only: Option<String>,
+    /// Its settings, for the options form.
+    pub settings: Settings,
+    /// When it was created.
+    pub created_at: Timestamp,
+    /// When it stopped.
+    pub stopped_at: Option<Timestamp>,
+    /// Why it stopped, in words.
+    pub stop_words: String,
+}
+
+/// Settings of either kind.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Settings {
+    /// Of a run.
+    Run(Box<RunConfig>),
+    /// Of a pair.
+    Pair(Box<PairConfig>),
+}
+
+/// `ask ─ build ─ review`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Stage {
+    /// The phase is asked for, or waited for.
+    Ask,
+    /// The implementer works.
+    Build,
+    /// The reviewer works.
+    Review,
+}
+
+/// One attempt at a phase.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct PhaseView {
+    /// The phase, from 1.
+    pub n: u32,
+    /// How it stands.
+    pub status: AttemptStatus,
+    /// Agreed by a person.
+    pub by_user: bool,
+    /// The newest answer was reviewed.
+    pub reviewed: bool,
+    /// First line of its answer.
+    pub summary: String,
+    /// Relays.
+    pub relays: u32,
+    /// When it began.
+    pub started_at: Timestamp,
+    /// When it ended.
+    pub ended_at: Option<Timestamp>,
+    /// It needs a person.
+    pub needs_you: bool,
+}
+
+/// One relay.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct RelayView {
+    /// From 1.
+    pub n: u32,
+    /// The side that got it.
+    pub to: Role,
+    /// When the last key was pressed.
+    pub sent_at: Option<Timestamp>,
+    /// When it was seen in the transcript.
+    pub seen_at: Option<Timestamp>,
+    /// Where it is.
+    pub state: EntryState,
+    /// First line of what it carries.
+    pub first_line: String,
+    /// A person edited it.
+    pub edited: bool,
+    /// Points of the reviewer's answer it carries.
+    pub points: Option<u32>,
+    /// Of those, repeated ones.
+    pub repeated: Option<u32>,
+}
+
+/// One review: a row of the plateau table.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ReviewView {
+    /// From 1.
+    pub n: u32,
+    /// Points named.
+    pub points: u32,
+    /// Of those, repeated ones.
+    pub repeated: u32,
+    /// Lines changed since the review before, where git says it.
+    pub lines: Option<u32>,
+}
+
+/// One side of a run.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct SideView {
+    /// The session.
+    pub session: SessionRef,
+    /// `claude`, or `claude·1` when both sides are of one kind.
+    pub label: String,
+    /// Its state.
+    pub state: SessionState,
+    /// Where it is (`%1`, `pid 4242`, `scripted`).
+    pub place: String,
+    /// The way to it.
+    pub transport: Option<Transport>,
+}
+
+/// What needs a person.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Banner {
+    /// Why; `None` for an agent's open dialog.
+    pub reason: Option<PauseReason>,
+    /// Headline (`no agreement after 10 relays`).
+    pub headline: String,
+    /// Facts, a sentence each.
+    pub lines: Vec<String>,
+    /// What can be done, best first.
+    pub offers: Vec<Offer>,
+}
+
+/// One thing that can be done about it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Offer {
+    /// The key of the default keymap.
+    pub key: String,
+    /// A word (`go on`, `accept`).
+    pub word: String,
+    /// What it will do, with its object (`sends claude's answer of 14:20 to codex (relay 5)`).
+    pub what: String,
+}
+
+/// A relay that waits for a look.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct LookFirst {
+    /// Which relay it would be.
+    pub n: u32,
+    /// The side it goes to.
+    pub to: Role,
+    /// The text as it would be sent.
+    pub text: Arc<str>,
+    /// The pre-flight of the target now.
+    pub ticks: Option<Ticks>,
+    /// Since when.
+    pub since: Timestamp,
+}
+
+/// The message on its way.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct DeliveryView {
+    /// What it is for.
+    pub purpose: Purpose,
+    /// The side it goes to.
+    pub to: Role,
+    /// Where it is.
+    pub state: EntryState,
+    /// Why it is held, or what is waited for.
+    pub held: Option<String>,
+    /// The whole text (copy).
+    pub text: Arc<str>,
+    /// The pre-flight of the target now.
+    pub ticks: Option<Ticks>,
+    /// The person pastes it.
+    pub by_hand: bool,
+}
+
+/// One session in the list.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct SessionView {
+    /// The session.
+    pub session: SessionRef,
+    /// Its name in trellis, or its title.
+    pub title: String,
+    /// Its state.
+    pub state: SessionState,
+    /// Since when, with the reason.
+    pub since: Option<Timestamp>,
+    /// The evidence for the state, for people.
+    pub evidence: String,
+    /// Newest activity.
+    pub active_at: Option<Timestamp>,
+    /// The way to it, when there is one.
+    pub transport: Option<Transport>,
+    /// Where it is.
+    pub place: String,
+    /// Alive.
+    pub live: bool,
+    /// The active run or pair it takes part in.
+    pub used_by: Option<RecordKey>,
+    /// Put away.
+    pub put_away: bool,
+    /// Git branch.
+    pub branch: Option<String>,
+    /// Transcript path.
+    pub path: String,
+    /// Kind of agent, again, for sorting.
+    pub agent: Agent,
+}
+
+/// A conversation to be shown: both sides of a run in time order, or one session.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Thread {
+    /// Of which record.
+    pub record: Option<RecordKey>,
+    /// Or of which session.
+    pub session: Option<SessionKey>,
+    /// Its entries in time order.
+    pub entries: Vec<ThreadEntry>,
+}
+
+/// One entry of a conversation.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct ThreadEntry {
+    /// When.
+    pub at: Option<Timestamp>,
+    /// What.
+    pub kind: ThreadKind,
+}
+
+/// Kinds of entries.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum ThreadKind {
+    /// An agent's message or tool call.
+    Said {
+        /// Which side (of a session alone: implementer).
+        role: Role,
+        /// Its label.
+        label: String,
+        /// The thing.
+        item: Item,
+    },
+    /// A prompt that a person typed.
+    Human {
+        /// Into which side.
+        role: Role,
+        /// Its label.
+        label: String,
+        /// The words.
+        text: Arc<str>,
+    },
+    /// A message of trellis: one line under the answer it carries.
+    Relay {
+        /// Which relay; `None` for advance, clarify, continue, user.
+        n: Option<u32>,
+        /// What for.
+        purpose: Purpose,
+        /// To which side.
+        to: Role,
+        /// Its label.
+        label: String,
+        /// When the last key was pressed.
+        sent_at: Option<Timestamp>,
+        /// When it was seen.
+        seen_at: Option<Timestamp>,
+        /// Where it is.
+        state: EntryState,
+        /// A person edited it.
+        edited: bool,
+        /// The text, shown only when edited or unfolded.
+        text: Arc<str>,
+    },
+    /// A new phase begins here.
+    Phase {
+        /// Which.
+        n: u32,
+        /// First line of its answer.
+        summary: String,
+    },
+    /// A turn ended otherwise than `completed`.
+    Ended {
+        /// Which side.
+        role: Role,
+        /// Its label.
+        label: String,
+        /// In words.
+        words: String,
+    },
+}
