@@ -1,1 +1,254 @@
-//! `config.toml`: the settings of the program (those of runs and pairs are in `model::config`).
+//! `config.toml`: what a person can set, with the defaults. A bad value falls back and is said; nothing here is fatal.
+//! Pure: text in, settings and problems out. The store reads the file.
+
+use std::fmt;
+
+use serde::de::DeserializeOwned;
+use serde::{Deserialize, Serialize};
+use toml::{Table, Value};
+
+/// The commented default that `trellis config init` writes.
+pub const DEFAULT_FILE: &str = include_str!("../assets/config.toml");
+
+/// The smallest and the largest `message_file_above`, in bytes: a queue command takes less than 128 KB.
+const MESSAGE_FILE_RANGE: std::ops::RangeInclusive<u64> = 1_024..=100_000;
+
+/// The settings of a home.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Config {
+    /// Claude Code's folder, instead of `CLAUDE_CONFIG_DIR` or `~/.claude`; a relative one starts at the home.
+    pub claude_home: Option<String>,
+    /// Codex's folder, instead of `CODEX_HOME` or `~/.codex`.
+    pub codex_home: Option<String>,
+    /// The tmux server whose panes are used: a socket's name (`-L`) or path (`-S`).
+    pub tmux_socket: Option<String>,
+    /// The script whose agents live in this home (a demo home); a relative path starts at the home.
+    pub script: Option<String>,
+    /// A first message may be typed although the input box cannot be read.
+    pub send_when_box_unknown: bool,
+    /// Bytes above which a message goes into a file and only the file's name is typed.
+    pub message_file_above: u64,
+    /// Which signs the screens are drawn with.
+    pub symbols: Symbols,
+    /// Which colours.
+    pub theme: ThemeName,
+    /// Mouse reporting from the start.
+    pub mouse: bool,
+    /// Sentences, one a line, instead of the screen.
+    pub plain: bool,
+    /// What quitting does while a run is going.
+    pub on_quit: OnQuit,
+    /// Ring the bell when a run needs a person or completes.
+    pub bell: bool,
+    /// The terminal's own notification.
+    pub notification: Notification,
+    /// A program told of it: argv, never a shell line. Empty: none.
+    pub notify_command: Vec<String>,
+}
+
+impl Default for Config {
+    fn default() -> Self {
+        Self {
+            claude_home: None,
+            codex_home: None,
+            tmux_socket: None,
+            script: None,
+            send_when_box_unknown: false,
+            message_file_above: 65_536,
+            symbols: Symbols::Auto,
+            theme: ThemeName::Terminal,
+            mouse: false,
+            plain: false,
+            on_quit: OnQuit::Ask,
+            bell: true,
+            notification: Notification::Auto,
+            notify_command: Vec::new(),
+        }
+    }
+}
+
+/// Which signs the screens are drawn with.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Symbols {
+    /// Unicode where locale and terminal can show it.
+    #[default]
+    Auto,
+    /// ASCII only.
+    Ascii,
+    /// Unicode, whatever the locale says.
+    Unicode,
+}
+
+/// The named themes.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum ThemeName {
+    /// The terminal's own foreground and background.
+    #[default]
+    Terminal,
+    /// No colours.
+    Mono,
+    /// Strong contrast.
+    HighContrast,
+    /// No meaning on red against green.
+    ColourBlind,
+}
+
+/// What quitting does while a run is going.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum OnQuit {
+    /// Ask.
+    #[default]
+    Ask,
+    /// Go on in the background.
+    Background,
+    /// Quit; the run waits for the next start.
+    Quit,
+}
+
+/// How the terminal is asked to notify.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Notification {
+    /// What the terminal is known to understand.
+    #[default]
+    Auto,
+    /// Not at all.
+    Off,
+    /// OSC 9.
+    Osc9,
+    /// OSC 777.
+    Osc777,
+    /// OSC 99.
+    Osc99,
+    /// `tmux display-message`.
+    Tmux,
+}
+
+/// Something in a configuration file that does not count.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ConfigProblem {
+    /// The file, for people.
+    pub file: String,
+    /// The key; empty when the file as a whole cannot be read.
+    pub key: String,
+    /// What is wrong and what counts instead.
+    pub problem: String,
+}
+
+impl fmt::Display for ConfigProblem {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if self.key.is_empty() {
+            write!(f, "{}: {}", self.file, self.problem)
+        } else {
+            write!(f, "{}: {}: {}", self.file, self.key, self.problem)
+        }
+    }
+}
+
+impl Config {
+    /// Reads the text of a `config.toml`. `file` is only named in the problems.
+    #[must_use]
+    pub fn parse(file: &str, text: &str) -> (Self, Vec<ConfigProblem>) {
+        let default = Self::default();
+        let mut read = match Reading::of(file, text) {
+            Ok(read) => read,
+            Err(problem) => return (default, vec![problem]),
+        };
+        let mut config = Self {
+            claude_home: read.path("claude_home"),
+            codex_home: read.path("codex_home"),
+            tmux_socket: read.path("tmux_socket"),
+            script: read.path("script"),
+            send_when_box_unknown: read.value("send_when_box_unknown", default.send_when_box_unknown),
+            message_file_above: read.value("message_file_above", default.message_file_above),
+            symbols: read.value("symbols", default.symbols),
+            theme: read.value("theme", default.theme),
+            mouse: read.value("mouse", default.mouse),
+            plain: read.value("plain", default.plain),
+            on_quit: read.value("on_quit", default.on_quit),
+            bell: read.value("bell", default.bell),
+            notification: read.value("notification", default.notification),
+            notify_command: read.value("notify_command", default.notify_command),
+        };
+        if !MESSAGE_FILE_RANGE.contains(&config.message_file_above) {
+            let (low, high) = (MESSAGE_FILE_RANGE.start(), MESSAGE_FILE_RANGE.end());
+            config.message_file_above = default.message_file_above;
+            read.say("message_file_above", format!("give {low} to {high}; {} counts", default.message_file_above));
+        }
+        if config.notify_command.first().is_some_and(|program| program.trim().is_empty()) {
+            config.notify_command.clear();
+            read.say("notify_command", "its first element must name a program; none is run".to_owned());
+        }
+        (config, read.finish())
+    }
+}
+
+/// A table that is being read: what was taken leaves it, so that the rest is known to be unknown.
+struct Reading {
+    file: String,
+    table: Table,
+    problems: Vec<ConfigProblem>,
+}
+
+impl Reading {
+    fn of(file: &str, text: &str) -> Result<Self, ConfigProblem> {
+        match text.trim_start_matches('\u{feff}').parse::<Table>() {
+            Ok(table) => Ok(Self { file: file.to_owned(), table, problems: Vec::new() }),
+            Err(error) => {
+                let line = error
+                    .span()
+                    .and_then(|span| text.get(..span.start))
+                    .map_or(1, |head| head.bytes().filter(|byte| *byte == b'\n').count() + 1);
+                let problem = format!("line {line}: {}; the defaults count", one_line(error.message()));
+                Err(ConfigProblem { file: file.to_owned(), key: String::new(), problem })
+            }
+        }
+    }
+
+    fn value<T: DeserializeOwned + Serialize>(&mut self, key: &str, default: T) -> T {
+        let Some(value) = self.table.remove(key) else { return default };
+        match value.clone().try_into() {
+            Ok(read) => read,
+            Err(error) => {
+                let instead = Value::try_from(&default).map_or_else(|_| String::from("the default"), |v| v.to_string());
+                self.say(key, format!("{value} does not fit: {}; {instead} counts", one_line(error.message())));
+                default
+            }
+        }
+    }
+
+    fn path(&mut self, key: &str) -> Option<String> {
+        let value = self.table.remove(key)?;
+        match value {
+            Value::String(path) if path.trim().is_empty() => None,
+            Value::String(path) => Some(path),
+            other => {
+                self.say(key, format!("{other} is no text in quotes; left out"));
+                None
+            }
+        }
+    }
+
+    fn say(&mut self, key: &str, problem: String) {
+        self.problems.push(ConfigProblem { file: self.file.clone(), key: key.to_owned(), problem });
+    }
+
+    fn finish(mut self) -> Vec<ConfigProblem> {
+        let unknown: Vec<String> = self.table.keys().cloned().collect();
+        for key in unknown {
+            self.say(&key, "trellis knows no such key; left out".to_owned());
+        }
+        self.problems
+    }
+}
+
+fn one_line(message: &str) -> String {
+    message.split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+#[cfg(test)]
+#[path = "config_tests.rs"]
+mod tests;

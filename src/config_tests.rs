@@ -1,0 +1,51 @@
+//! Tests of `config`.
+
+use pretty_assertions::assert_eq;
+
+use super::*;
+
+#[test]
+fn the_commented_default_is_the_default_and_names_every_key_rightly() {
+    let (config, problems) = Config::parse("config.toml", DEFAULT_FILE);
+    assert_eq!((config, problems), (Config::default(), vec![]));
+    let uncommented: String = DEFAULT_FILE
+        .lines()
+        .map(|line| match line.strip_prefix("#") {
+            Some(setting) if setting.starts_with(|c: char| c.is_ascii_lowercase()) => setting,
+            _ => line,
+        })
+        .fold(String::new(), |text, line| text + line + "\n");
+    let (config, problems) = Config::parse("config.toml", &uncommented);
+    assert_eq!(problems, vec![]);
+    assert_eq!(config.claude_home.as_deref(), Some("~/.claude"));
+    assert_eq!(Config { claude_home: None, codex_home: None, ..config }, Config::default());
+}
+
+#[test]
+fn a_bad_value_falls_back_alone_and_is_named() {
+    let text = "theme = \"neon\"\nmouse = true\nmessage_file_above = 5\nbell = \"yes\"\nclaude_home = 3\ncolour = 1\n";
+    let (config, problems) = Config::parse("config.toml", text);
+    assert_eq!(config, Config { mouse: true, ..Config::default() });
+    let keys: Vec<&str> = problems.iter().map(|problem| problem.key.as_str()).collect();
+    assert_eq!(keys, ["claude_home", "theme", "bell", "message_file_above", "colour"]);
+    assert!(problems[1].to_string().starts_with("config.toml: theme: \"neon\" does not fit"), "{}", problems[1]);
+    assert!(problems[1].to_string().ends_with("\"terminal\" counts"), "{}", problems[1]);
+}
+
+#[test]
+fn a_file_that_is_no_toml_is_named_with_its_line() {
+    let (config, problems) = Config::parse("config.toml", "mouse = true\n\nbell = = 1\n");
+    assert_eq!(config, Config::default());
+    assert_eq!(problems.len(), 1);
+    assert!(problems[0].to_string().starts_with("config.toml: line 3: "), "{}", problems[0]);
+}
+
+#[test]
+fn a_notify_command_is_a_list_and_names_a_program() {
+    let (config, problems) = Config::parse("config.toml", "notify_command = [\"notify-send\", \"trellis\"]");
+    assert_eq!((config.notify_command, problems), (vec!["notify-send".to_owned(), "trellis".to_owned()], vec![]));
+    let (config, problems) = Config::parse("config.toml", "notify_command = \"notify-send trellis\"");
+    assert_eq!((config.notify_command.len(), problems.len()), (0, 1));
+    let (config, problems) = Config::parse("config.toml", "notify_command = [\" \"]");
+    assert_eq!((config.notify_command.len(), problems.len()), (0, 1));
+}
