@@ -22,6 +22,7 @@ use crate::model::outbox::TranscriptMark;
 use crate::model::pair::PairRecord;
 use crate::model::reach::{ProbeAsk, Reach, SendReport};
 use crate::model::run::{GitMark, RunRecord};
+use crate::model::tempo::Tempo;
 
 /// What one look sees. Both transcripts were read to their end just before.
 #[derive(Clone, Debug)]
@@ -38,6 +39,8 @@ pub struct Scene<'a> {
     pub ledger: &'a ledger::Ledger,
     /// Newest observation of the implementer's work tree, and when it was made. `None` inside: no git repository or unreadable.
     pub git: Option<(Timestamp, Option<GitMark>)>,
+    /// How fast this home's waits run: the grace, the 60 s, the quiet times of the machines are asked of it.
+    pub tempo: Tempo,
 }
 
 impl<'a> Scene<'a> {

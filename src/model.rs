@@ -12,4 +12,5 @@ pub mod pair;
 pub mod reach;
 pub mod run;
 pub mod session;
+pub mod tempo;
 pub mod text;
