@@ -10,8 +10,26 @@
 //!
 //! Each returns a [`Step`]. The driver saves the record if it changed, **then** carries out the effects, **then**
 //! publishes; an effect never leaves before the record that caused it is on the disk.
+//!
+//! What the driver owes the machines:
+//! - The save raises `revision` and sets `last_persisted_at`; the machines touch neither.
+//! - `control` gets the scene that the person's screen showed (the one of the last publication, not read anew), because
+//!   a control that lets the loop go on takes into account only what the person could see. A fresh `look` follows at once.
+//! - `run::look` and `run::control` get every pair of that run that exists on the disk, so that they see the current
+//!   one, the one that is to stop and the one that `more` goes on from. A pair's `look` comes after its run's.
+//! - An order of a run to its pair goes through [`pair::order`], with a scene of the *run's* sides.
+//! - An order or effect may come twice: each is without effect when what it wants is already so.
+//! - At a start: [`restart::orphans`] first (each is ordered to stop), then runs, then pairs, by plain looks.
 
+pub mod delivery;
 pub mod ledger;
+pub mod pair;
+pub mod restart;
+pub mod run;
+pub mod session;
+pub mod turns;
+
+mod bench;
 
 use jiff::Timestamp;
 
@@ -69,6 +87,9 @@ pub struct Side<'a> {
     pub sending: Option<&'a EntryId>,
     /// It was put away.
     pub put_away: bool,
+    /// trellis keeps a note about it (it launched it, or a person said something about it): it exists although
+    /// there may be no transcript yet. Only creation asks.
+    pub noted: bool,
     /// A newer session of the same folder, without proof that it replaced this one: named in the wait line only.
     pub newer_in_folder: Option<&'a SessionRef>,
 }

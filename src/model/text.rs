@@ -53,3 +53,49 @@ impl TextRef {
 pub fn first_line(text: &str) -> String {
     text.lines().map(str::trim).find(|line| !line.is_empty()).unwrap_or("").chars().take(200).collect()
 }
+
+/// A text as texts are compared: without Claude's paste wrapper, NFC, without white space, control and format characters.
+#[must_use]
+pub fn fold(text: &str) -> String {
+    use unicode_general_category::{GeneralCategory, get_general_category};
+    use unicode_normalization::UnicodeNormalization as _;
+    unwrap_pastes(text)
+        .nfc()
+        .filter(|c| {
+            !c.is_whitespace()
+                && !matches!(get_general_category(*c), GeneralCategory::Control | GeneralCategory::Format)
+        })
+        .collect()
+}
+
+/// Takes off each `<pasted_content …>` with its closing tag (which repeats the attributes); what stands between stays.
+fn unwrap_pastes(text: &str) -> String {
+    const OPEN: &str = "<pasted_content";
+    let mut out = String::with_capacity(text.len());
+    let mut rest = text;
+    while let Some((before, after)) = rest.split_once(OPEN) {
+        out.push_str(before);
+        match paste_body(after) {
+            Some((inner, tail)) => {
+                out.push_str(inner);
+                rest = tail;
+            }
+            // No whole tag, or none that closes it: ordinary text that speaks of one.
+            None => {
+                out.push_str(OPEN);
+                rest = after;
+            }
+        }
+    }
+    out.push_str(rest);
+    out
+}
+
+/// What stands inside the wrapper that begins before `after`, and what follows it.
+fn paste_body(after: &str) -> Option<(&str, &str)> {
+    let (attributes, body) = after.split_once('>')?;
+    if attributes.contains('\n') || !(attributes.is_empty() || attributes.starts_with(' ')) {
+        return None;
+    }
+    body.split_once(&format!("</pasted_content{attributes}>")).or_else(|| body.split_once("</pasted_content>"))
+}

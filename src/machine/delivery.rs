@@ -1,0 +1,1 @@
+//! Whether a message of ours stands in its target, and what to do until it does (`loops.md` §3).

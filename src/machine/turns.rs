@@ -1,0 +1,1 @@
+//! Turns and answers as the loops judge them: newer, usable, failed.
