@@ -29,7 +29,7 @@ pub mod run;
 pub mod session;
 pub mod turns;
 
-mod bench;
+mod draft;
 
 use jiff::Timestamp;
 
@@ -126,7 +126,7 @@ pub enum Effect {
         /// The text.
         text: std::sync::Arc<str>,
     },
-    /// Resume a dead agent's session.
+    /// Resume a dead agent's session. When that succeeded, the records paused `agent_gone` on it are ordered to resume.
     BringBack(SessionRef),
     /// Create this pair (it is saved as its own step; a refusal comes back as `run::pair_refused`).
     CreatePair(Box<PairRecord>),

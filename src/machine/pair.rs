@@ -1,4 +1,4 @@
-//! The step machine of a pair (`loops.md` §4). Rules shared with runs are in `bench`, `delivery` and `turns`.
+//! The step machine of a pair (`loops.md` §4). Rules shared with runs are in `draft`, `delivery` and `turns`.
 
 use jiff::Timestamp;
 

@@ -1,4 +1,4 @@
-//! The step machine of a checklist run (`loops.md` §5). Rules shared with pairs are in `bench`, `delivery` and `turns`.
+//! The step machine of a checklist run (`loops.md` §5). Rules shared with pairs are in `draft`, `delivery` and `turns`.
 
 use jiff::Timestamp;
 

@@ -79,6 +79,9 @@ pub struct PairRecord {
     pub awaited: Option<Awaited>,
     /// The implementer's answer that the reviewer was given last.
     pub reviewed: Option<AnswerId>,
+    /// An answer of the awaited side that is not offered again (it was dropped).
+    #[serde(default)]
+    pub spent: Option<AnswerId>,
     /// The question after a near miss.
     pub clarify: Option<Clarify>,
     /// The near miss that waits or is asked about.
@@ -341,6 +344,9 @@ pub struct Retry {
     pub n: u32,
     /// When.
     pub at: Timestamp,
+    /// The turn that failed: another one that fails after it is the next failure, not the same again.
+    #[serde(default)]
+    pub turn_id: Option<TurnId>,
 }
 
 /// A relay that waits for a person's look.
