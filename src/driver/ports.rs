@@ -125,6 +125,13 @@ pub trait Transcripts {
     fn sessions(&mut self) -> Vec<FoundSession>;
     /// Sessions whose transcript may have changed since the last call, or that are new (hints; may be empty or too many).
     fn changed(&mut self) -> Vec<SessionKey>;
+    /// A record proves that this session had a transcript once: if it is not there now, it was deleted. Without this,
+    /// a start would take a deleted transcript for one that was never written.
+    fn had_transcript(&mut self, _session: &SessionKey) {}
+    /// What a person has to be told about the watching (it fell back to polling); each sentence is returned once.
+    fn notices(&mut self) -> Vec<String> {
+        Vec::new()
+    }
 }
 
 /// A transcript as just read.
