@@ -8,4 +8,3 @@ pub mod plan;
 pub mod player;
 pub mod scenes;
 pub mod script;
-pub mod world;

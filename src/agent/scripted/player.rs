@@ -251,6 +251,3 @@ pub(super) fn later(at: Timestamp, milliseconds: u64) -> Timestamp {
     at.checked_add(wait).unwrap_or(Timestamp::MAX)
 }
 
-#[cfg(test)]
-#[path = "player_tests.rs"]
-mod tests;

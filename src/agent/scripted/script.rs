@@ -1,7 +1,7 @@
 //! What a script says: who replies what to which prompt, at which pace, and what the scripted person does.
 //! Types and their checks; text in, script or a sentence out. Nothing is played here and no file is read.
 
-use std::collections::BTreeMap;
+use std::collections::BTreeSet;
 
 use serde::Deserialize;
 
@@ -370,9 +370,9 @@ impl Script {
         if let Some(act) = script.person.iter().find(|act| act.text.trim().is_empty()) {
             return Err(format!("{file}: the person types nothing into the {:?}; give it a text", act.to).to_lowercase());
         }
-        let mut texts = BTreeMap::new();
+        let mut texts = BTreeSet::new();
         for act in &script.person {
-            if texts.insert(act.text.as_str(), ()).is_some() {
+            if !texts.insert(act.text.as_str()) {
                 return Err(format!("{file}: the person types the same words twice; each act is known by its words"));
             }
         }
