@@ -1,0 +1,110 @@
+//! Facts about processes that the operating system gives: start, parent, terminal, environment, open files.
+//! What is the same on every system is here; each system's own way is a file of its own. No judgement lives here.
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+
+use jiff::Timestamp;
+
+#[cfg(target_os = "linux")]
+#[path = "os_linux.rs"]
+mod system;
+
+#[cfg(not(target_os = "linux"))]
+#[path = "os_macos.rs"]
+mod system;
+
+// Compiled on Linux as well, so that it is type-checked and its parsing is tested there.
+#[cfg(all(test, target_os = "linux"))]
+#[path = "os_macos.rs"]
+mod macos;
+
+/// A process as the system shows it at one moment.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Process {
+    /// Its id.
+    pub pid: u32,
+    /// Its parent's id; 0: none.
+    pub parent: u32,
+    /// Name of the program, as short as the system keeps it.
+    pub name: String,
+    /// Its controlling terminal (`/dev/pts/3`), if it has one that can be named.
+    pub terminal: Option<String>,
+    /// Its group is the one that reads the terminal; true as well where the system does not say.
+    pub foreground: bool,
+    /// It was stopped (Ctrl-Z).
+    pub stopped: bool,
+    /// When it was started, to the second.
+    pub started_at: Option<Timestamp>,
+    /// The system's own mark of its start: with the pid it names one process and never another.
+    pub start_mark: String,
+}
+
+impl Process {
+    /// Whether this very process (not another one under its pid) still runs.
+    #[must_use]
+    pub fn still_runs(&self) -> bool {
+        process(self.pid).is_some_and(|now| now.start_mark == self.start_mark)
+    }
+}
+
+/// A process's environment.
+pub type Variables = BTreeMap<String, String>;
+
+/// The process with this id; `None` when there is none or it is only waiting to be reaped.
+#[must_use]
+pub fn process(pid: u32) -> Option<Process> {
+    system::process(pid)
+}
+
+/// All processes, in no order.
+#[must_use]
+pub fn processes() -> Vec<Process> {
+    system::processes()
+}
+
+/// The environment a process was started with; `None` when it may not be read.
+#[must_use]
+pub fn environment(pid: u32) -> Option<Variables> {
+    system::environment(pid)
+}
+
+/// Program and arguments; `None` when they may not be read.
+#[must_use]
+pub fn argv(pid: u32) -> Option<Vec<String>> {
+    system::argv(pid)
+}
+
+/// The file that a process runs, if it is still there.
+#[must_use]
+pub fn executable(pid: u32) -> Option<PathBuf> {
+    system::executable(pid).filter(|path| path.is_file())
+}
+
+/// The folder a process works in.
+#[must_use]
+pub fn folder(pid: u32) -> Option<PathBuf> {
+    system::folder(pid)
+}
+
+/// The files a process holds open; `None` when they may not be read.
+#[must_use]
+pub fn open_files(pid: u32) -> Option<Vec<PathBuf>> {
+    system::open_files(pid)
+}
+
+/// The process itself and what it descends from, nearest first; at most 64.
+#[must_use]
+pub fn lineage(process: &Process) -> Vec<u32> {
+    let mut line = vec![process.pid];
+    let mut parent = process.parent;
+    while parent > 0 && line.len() < 64 && !line.contains(&parent) {
+        line.push(parent);
+        parent = self::process(parent).map_or(0, |above| above.parent);
+    }
+    line
+}
+
+#[cfg(test)]
+#[path = "os_tests.rs"]
+mod tests;

@@ -1,0 +1,109 @@
+//! Process facts on Linux, from procfs. Only what `os` promises is here.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::sync::OnceLock;
+
+use jiff::Timestamp;
+
+use super::{Process, Variables};
+
+/// Start times in procfs are told in this unit on every architecture that still exists.
+const TICKS_PER_SECOND: i64 = 100;
+
+pub(super) fn process(pid: u32) -> Option<Process> {
+    // Bytes: a program's name is whatever it calls itself.
+    let stat = fs::read(format!("/proc/{pid}/stat")).ok()?;
+    parse_stat(pid, &String::from_utf8_lossy(&stat))
+}
+
+pub(super) fn processes() -> Vec<Process> {
+    let Ok(entries) = fs::read_dir("/proc") else { return Vec::new() };
+    entries
+        .filter_map(|entry| entry.ok()?.file_name().to_str()?.parse::<u32>().ok())
+        .filter_map(process)
+        .collect()
+}
+
+pub(super) fn environment(pid: u32) -> Option<Variables> {
+    let bytes = fs::read(format!("/proc/{pid}/environ")).ok()?;
+    let mut variables = BTreeMap::new();
+    for entry in bytes.split(|byte| *byte == 0) {
+        if let Some((name, value)) = String::from_utf8_lossy(entry).split_once('=') {
+            variables.insert(name.to_owned(), value.to_owned());
+        }
+    }
+    Some(variables)
+}
+
+pub(super) fn argv(pid: u32) -> Option<Vec<String>> {
+    let bytes = fs::read(format!("/proc/{pid}/cmdline")).ok()?;
+    let bytes = bytes.strip_suffix(&[0]).unwrap_or(&bytes);
+    Some(bytes.split(|byte| *byte == 0).map(|word| String::from_utf8_lossy(word).into_owned()).collect())
+}
+
+pub(super) fn executable(pid: u32) -> Option<PathBuf> {
+    fs::read_link(format!("/proc/{pid}/exe")).ok()
+}
+
+pub(super) fn folder(pid: u32) -> Option<PathBuf> {
+    fs::read_link(format!("/proc/{pid}/cwd")).ok()
+}
+
+pub(super) fn open_files(pid: u32) -> Option<Vec<PathBuf>> {
+    let entries = fs::read_dir(format!("/proc/{pid}/fd")).ok()?;
+    // A descriptor may be closed between listing and reading: that one is left out.
+    let files = entries.filter_map(|entry| fs::read_link(entry.ok()?.path()).ok());
+    Some(files.filter(|path| path.is_absolute()).collect())
+}
+
+/// `pid (name) state ppid pgrp session tty tpgid … starttime …`; the name may hold spaces and parentheses.
+fn parse_stat(pid: u32, stat: &str) -> Option<Process> {
+    let (head, tail) = stat.rsplit_once(')')?;
+    let (_, name) = head.split_once('(')?;
+    let fields: Vec<&str> = tail.split_whitespace().collect();
+    let field = |number: usize| fields.get(number.checked_sub(3)?).copied();
+    let state = field(3)?;
+    if matches!(state, "Z" | "X" | "x") {
+        return None;
+    }
+    let group: i64 = field(5)?.parse().ok()?;
+    let foreground: i64 = field(8)?.parse().ok()?;
+    let ticks = field(22)?;
+    Some(Process {
+        pid,
+        parent: field(4)?.parse().ok()?,
+        name: name.to_owned(),
+        terminal: terminal(field(7)?.parse().ok()?),
+        foreground: foreground == group,
+        stopped: matches!(state, "T" | "t"),
+        started_at: started_at(ticks.parse().ok()?),
+        start_mark: ticks.to_owned(),
+    })
+}
+
+/// Names a pseudo terminal by its device number (major 136 to 143); others have no name here.
+fn terminal(device: i64) -> Option<String> {
+    let device = u64::try_from(device).ok()?;
+    let major = (device >> 8) & 0xfff;
+    let minor = (device & 0xff) | ((device >> 12) & 0xfff00);
+    let first = major.checked_sub(136).filter(|above| *above < 8)?;
+    Some(format!("/dev/pts/{}", first * 256 + minor))
+}
+
+fn started_at(ticks: i64) -> Option<Timestamp> {
+    // The boot time is computed by the kernel from the clock and may waver by a second: it is read once.
+    static BOOT: OnceLock<Option<i64>> = OnceLock::new();
+    let boot = (*BOOT.get_or_init(|| boot_second(Path::new("/proc/stat"))))?;
+    Timestamp::from_second(boot + ticks / TICKS_PER_SECOND).ok()
+}
+
+fn boot_second(stat: &Path) -> Option<i64> {
+    let text = fs::read_to_string(stat).ok()?;
+    text.lines().find_map(|line| line.strip_prefix("btime ")?.trim().parse().ok())
+}
+
+#[cfg(test)]
+#[path = "os_linux_tests.rs"]
+mod tests;

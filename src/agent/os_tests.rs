@@ -1,0 +1,27 @@
+use super::*;
+
+#[test]
+fn this_process_is_seen_with_its_start_and_its_ancestors() {
+    let own = process(std::process::id()).unwrap();
+    assert!(own.still_runs());
+    assert!(own.started_at.is_some());
+    let line = lineage(&own);
+    assert_eq!(line.first(), Some(&own.pid));
+    assert_eq!(line.get(1), Some(&own.parent));
+    assert!(argv(own.pid).unwrap().len() >= 1);
+    assert!(processes().iter().any(|seen| seen.pid == own.pid));
+}
+
+#[test]
+fn another_start_under_the_same_pid_is_another_process() {
+    let mut own = process(std::process::id()).unwrap();
+    own.start_mark.push('9');
+    assert!(!own.still_runs());
+}
+
+#[test]
+fn an_open_file_is_listed() {
+    let file = tempfile::NamedTempFile::new().unwrap();
+    let path = file.path().canonicalize().unwrap();
+    assert!(open_files(std::process::id()).unwrap().contains(&path));
+}
