@@ -1,2 +1,90 @@
 //! The agents as things to reach: is it alive, may we type, send, prove that nothing is on its way. One folder a transport.
+//! What a message means, and when it may go out, is the machines' business.
+
+pub mod bring_back;
+pub mod by_hand;
+pub mod claude;
+pub mod codex;
+pub mod git;
+pub mod live;
+pub mod message;
+pub mod os;
 pub mod scripted;
+pub mod tmux;
+
+mod lane;
+mod program;
+
+use std::collections::BTreeMap;
+use std::ffi::OsString;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use tokio::sync::mpsc::Sender;
+
+use crate::driver::ports::{Agents, Job, Outcome};
+use crate::model::ids::SessionKey;
+use lane::{Lane, Place};
+
+/// What the transports need to know of this machine and of the person's choices.
+#[derive(Clone, Debug, Default)]
+pub struct Settings {
+    /// Claude's folder (`CLAUDE_CONFIG_DIR`, `~/.claude`).
+    pub claude_home: PathBuf,
+    /// Codex's folder (`CODEX_HOME`, `~/.codex`), where no running process says otherwise.
+    pub codex_home: PathBuf,
+    /// Claude's program, when a person named it.
+    pub claude_program: Option<PathBuf>,
+    /// Codex's program, when a person named it; a running Codex's own comes first.
+    pub codex_program: Option<PathBuf>,
+    /// Where programs are looked for (`PATH`).
+    pub path: Option<OsString>,
+    /// Where tmux servers may be.
+    pub tmux: tmux::Whereabouts,
+    /// A longer message, in bytes, goes into a file.
+    pub message_file_above: u64,
+}
+
+/// All transports behind the driver's port. Each session has a lane of its own, so that what is done to it is done in
+/// order and one that is slow holds up no other.
+pub struct Transports {
+    settings: Arc<Settings>,
+    outcomes: Sender<Outcome>,
+    lanes: BTreeMap<Place, Lane>,
+    others: Vec<Box<dyn Elsewhere>>,
+}
+
+/// A transport that plays some sessions itself, such as the built-in demo agents.
+pub trait Elsewhere: Agents + Send {
+    /// Whether it plays this session.
+    fn plays(&self, session: &SessionKey) -> bool;
+}
+
+impl Transports {
+    /// Outcomes go to `outcomes`; a lane whose outcome cannot be taken yet waits, and nothing else does.
+    #[must_use]
+    pub fn new(settings: Settings, outcomes: Sender<Outcome>) -> Self {
+        Self { settings: Arc::new(settings), outcomes, lanes: BTreeMap::new(), others: Vec::new() }
+    }
+
+    /// Adds a transport that is asked before the real ones.
+    #[must_use]
+    pub fn beside(mut self, other: Box<dyn Elsewhere>) -> Self {
+        self.others.push(other);
+        self
+    }
+}
+
+impl Agents for Transports {
+    fn begin(&mut self, job: Job) {
+        let place = Place::of(&job);
+        if let Place::Session(session) = &place
+            && let Some(other) = self.others.iter_mut().find(|other| other.plays(session))
+        {
+            other.begin(job);
+            return;
+        }
+        let lane = self.lanes.entry(place.clone()).or_insert_with(|| Lane::new(place));
+        lane.begin(job, &self.settings, &self.outcomes);
+    }
+}

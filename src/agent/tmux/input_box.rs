@@ -4,7 +4,7 @@
 use super::screen::{self, Cell, Row};
 use crate::model::ids::Agent;
 use crate::model::reach::InputBox;
-use crate::model::text_fold::fold;
+use crate::model::text::fold;
 
 /// A box as it was found on the screen.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -1,0 +1,285 @@
+//! Claude Code in a tmux pane: its own status file says which process holds a session and whether one may type.
+//! Reading transcripts is not done here; keys are pressed by `tmux::typing`.
+
+mod status;
+
+use std::path::{Path, PathBuf};
+
+pub use status::{StatusFile, Statuses};
+
+use super::Settings;
+use super::message::Outgoing;
+use super::os::{self, Process};
+use super::tmux::typing::{Moment, Typing};
+use super::tmux::{self, Pane, input_box};
+use crate::clock;
+use crate::machine::Delivery;
+use crate::model::ids::{Agent, SessionId};
+use crate::model::reach::{
+    InFlight, InputBox, LiveStatus, OnItsWay, ProcessFact, Reach, SendReport, Tick, Ticks, Transport,
+};
+
+/// One Claude session as trellis reaches it.
+#[derive(Debug)]
+pub struct ClaudeSession {
+    id: SessionId,
+    /// The process that was last seen on it: its status file tells when it went over to another session.
+    last: Option<Process>,
+}
+
+/// A session that a live process holds.
+#[derive(Clone, Debug)]
+pub struct Held {
+    /// Its status file.
+    pub status: StatusFile,
+    /// The process.
+    pub process: Process,
+    /// Its pane, or why it has none.
+    pub pane: Result<Pane, String>,
+}
+
+/// What became of a session.
+enum Finding {
+    Held(std::boxed::Box<Held>),
+    Starting(Process),
+    Several(Vec<u32>),
+    Replaced(Process, SessionId),
+    Gone,
+    Unknown(String),
+}
+
+/// Finds the pane of a live process.
+#[must_use]
+pub fn hold(status: StatusFile, process: Process, settings: &Settings) -> Held {
+    let pane = if status.is_interactive() {
+        let variables = os::environment(process.pid);
+        let variable = variables.as_ref().and_then(|all| all.get("TMUX")).map(String::as_str);
+        tmux::pane_of(&process, variable, &settings.tmux)
+    } else {
+        Err(format!("a program runs claude on this session (pid {})", process.pid))
+    };
+    Held { status, process, pane }
+}
+
+impl ClaudeSession {
+    /// A session by its id.
+    #[must_use]
+    pub fn new(id: SessionId) -> Self {
+        Self { id, last: None }
+    }
+
+    /// Observes it without touching it.
+    pub fn probe(&mut self, settings: &Settings, in_flight: Option<&InFlight>) -> Reach {
+        let at = clock::now();
+        let finding = self.find(settings);
+        let mut reach = unreached(at, ProcessFact::Unknown, String::new());
+        match finding {
+            Finding::Held(held) => return observe(at, &held, in_flight),
+            Finding::Starting(process) => {
+                reach.process = alive(&process);
+                reach.place = format!("pid {}", process.pid);
+                reach.ticks.no_dialog = missing("claude is starting, or a dialog of its start is open");
+            }
+            Finding::Several(pids) => {
+                let list: Vec<String> = pids.iter().map(ToString::to_string).collect();
+                reach.ticks.pane =
+                    missing(&format!("several claude processes hold this session: pids {}; end all but one", list.join(", ")));
+            }
+            Finding::Replaced(process, id) => {
+                reach.process = alive(&process);
+                reach.place = format!("pid {}", process.pid);
+                let proof = format!("the status file of claude's pid {} now names session {id}", process.pid);
+                reach.ticks.pane = missing("claude went over to another session");
+                reach.replaced_by = Some((id, proof));
+                reach.on_its_way = OnItsWay::No;
+            }
+            Finding::Gone => {
+                reach.process = ProcessFact::Dead;
+                reach.on_its_way = OnItsWay::No;
+                reach.ticks.alive = missing("claude is not running");
+            }
+            Finding::Unknown(why) => reach.ticks.alive = missing(&why),
+        }
+        if in_flight.is_none() {
+            reach.on_its_way = OnItsWay::No;
+        }
+        reach
+    }
+
+    /// Types a message into its pane.
+    pub fn send(&mut self, settings: &Settings, delivery: &Delivery) -> SendReport {
+        let outgoing = match Outgoing::of(delivery, Agent::Claude, settings.message_file_above) {
+            Ok(outgoing) => outgoing,
+            Err(why) => return stopped(why),
+        };
+        let mut report = self.with_typing(settings, |typing| {
+            typing.send(&outgoing.pastes(Agent::Claude), delivery.allow_unknown_box)
+        });
+        report.sent_text = outgoing.in_file.then_some(outgoing.text);
+        report
+    }
+
+    /// Presses Enter on our own text.
+    pub fn press_enter(&mut self, settings: &Settings, delivery: &Delivery) -> SendReport {
+        match Outgoing::of(delivery, Agent::Claude, settings.message_file_above) {
+            Ok(outgoing) => self.with_typing(settings, |typing| typing.enter_alone(&outgoing.text)),
+            Err(why) => stopped(why),
+        }
+    }
+
+    fn with_typing(&mut self, settings: &Settings, act: impl FnOnce(&Typing<'_>) -> SendReport) -> SendReport {
+        let held = match self.find(settings) {
+            Finding::Held(held) => held,
+            Finding::Starting(_) => return stopped(String::from("claude is still starting")),
+            Finding::Several(_) => return stopped(String::from("several claude processes hold this session")),
+            Finding::Replaced(_, id) => return stopped(format!("claude went over to session {id}")),
+            Finding::Gone => return stopped(String::from("claude is not running")),
+            Finding::Unknown(why) => return stopped(why),
+        };
+        let pane = match &held.pane {
+            Ok(pane) => pane,
+            Err(why) => return stopped(why.clone()),
+        };
+        let check = |moment| may_type(&held, &settings.claude_home, moment);
+        act(&Typing { pane, agent: Agent::Claude, check: &check })
+    }
+
+    fn find(&mut self, settings: &Settings) -> Finding {
+        let statuses = match Statuses::read(&settings.claude_home) {
+            Ok(statuses) => statuses,
+            Err(why) => return Finding::Unknown(why),
+        };
+        let ours: Vec<(StatusFile, Process)> = statuses.live_on(&self.id);
+        match ours.as_slice() {
+            [] => self.find_elsewhere(&statuses),
+            [(status, process)] => {
+                self.last = Some(process.clone());
+                Finding::Held(std::boxed::Box::new(hold(status.clone(), process.clone(), settings)))
+            }
+            many => Finding::Several(many.iter().map(|(_, process)| process.pid).collect()),
+        }
+    }
+
+    fn find_elsewhere(&self, statuses: &Statuses) -> Finding {
+        if let Some(last) = self.last.as_ref().filter(|last| last.still_runs())
+            && let Some(now) = statuses.of_process(last)
+        {
+            return Finding::Replaced(last.clone(), now.session_id.clone());
+        }
+        if let Some(file) = statuses.torn() {
+            return Finding::Unknown(format!("can't read {}", file.display()));
+        }
+        // A process whose status file is not there yet still names the session it was told to open.
+        let starting = os::processes().into_iter().filter(|process| process.name.contains("claude")).find(|process| {
+            statuses.of_process(process).is_none()
+                && os::argv(process.pid).is_some_and(|words| words.iter().any(|word| word.contains(self.id.as_str())))
+        });
+        starting.map_or(Finding::Gone, Finding::Starting)
+    }
+}
+
+/// The checks before each key that tmux cannot make: the very process, in front, no dialog, still on this session.
+fn may_type(held: &Held, claude_home: &Path, moment: Moment) -> Result<(), String> {
+    let Some(now) = os::process(held.process.pid).filter(|now| now.start_mark == held.process.start_mark) else {
+        return Err(String::from("claude is not running"));
+    };
+    in_front(&now)?;
+    let status = StatusFile::of_pid(claude_home, held.process.pid)?;
+    if status.session_id != held.status.session_id {
+        return Err(format!("claude went over to session {}", status.session_id));
+    }
+    match (status.live(), moment) {
+        (LiveStatus::Waiting { what }, _) => Err(format!("claude waits for a person: {what}")),
+        (LiveStatus::Busy, Moment::BeforeTheFirst) => Err(String::from("claude is busy")),
+        (LiveStatus::Silent, Moment::BeforeTheFirst) => Err(String::from("claude does not say whether it is free")),
+        _ => Ok(()),
+    }
+}
+
+fn in_front(process: &Process) -> Result<(), String> {
+    if process.stopped {
+        return Err(String::from("claude was stopped with Ctrl-Z (fg lets it go on)"));
+    }
+    if !process.foreground {
+        return Err(String::from("another program has claude's terminal"));
+    }
+    Ok(())
+}
+
+fn observe(at: jiff::Timestamp, held: &Held, in_flight: Option<&InFlight>) -> Reach {
+    let status = held.status.live();
+    let mut reach = unreached(at, alive(&held.process), String::new());
+    reach.status = status.clone();
+    reach.ticks.alive = in_front(&held.process).map_or_else(|why| missing(&why), |()| Tick::Holds);
+    reach.ticks.no_dialog = match &status {
+        LiveStatus::Waiting { what } => missing(&format!("claude waits for a person: {what}")),
+        LiveStatus::Silent => missing("claude does not say whether it is free"),
+        LiveStatus::Idle | LiveStatus::Busy => Tick::Holds,
+    };
+    match &held.pane {
+        Err(why) => {
+            reach.place = format!("pid {}", held.process.pid);
+            reach.ticks.pane = missing(why);
+        }
+        Ok(pane) => {
+            reach.transport = Some(Transport::Tmux);
+            reach.place = pane.id.as_str().to_owned();
+            reach.ticks.pane = pane.refuses().map_or(Tick::Holds, missing);
+            reach.ticks.not_scrolled =
+                if pane.is_in_foreign_mode() { missing("a tmux chooser is open in its pane") } else { Tick::Holds };
+            let ours = in_flight.map(|entry| &*entry.text);
+            let captured = pane.server.capture(&pane.id);
+            reach.input = captured.map_or(InputBox::Unknown, |shown| input_box::read(Agent::Claude, &shown, ours));
+            reach.ticks.box_empty = match reach.input {
+                InputBox::Empty => Tick::Holds,
+                InputBox::Ours => missing("our own text stands in claude's input box"),
+                InputBox::Other => missing("unsent text in claude's input box; press Enter or clear it in the pane"),
+                InputBox::Unknown => missing("claude's input box cannot be read"),
+            };
+        }
+    }
+    reach.on_its_way = match (in_flight, reach.input) {
+        (None, _) | (Some(_), InputBox::Empty | InputBox::Ours | InputBox::Other) => OnItsWay::No,
+        (Some(_), InputBox::Unknown) => OnItsWay::Unknown(String::from("claude's input box cannot be read")),
+    };
+    reach
+}
+
+fn unreached(at: jiff::Timestamp, process: ProcessFact, place: String) -> Reach {
+    let unseen = || missing("not looked at");
+    Reach {
+        at,
+        transport: None,
+        process,
+        status: LiveStatus::Silent,
+        ticks: Ticks {
+            pane: missing("claude's pane is not found"),
+            alive: Tick::Holds,
+            no_dialog: Tick::Holds,
+            box_empty: unseen(),
+            not_scrolled: Tick::Holds,
+        },
+        input: InputBox::Unknown,
+        on_its_way: OnItsWay::Unknown(String::from("claude's pane is not found")),
+        replaced_by: None,
+        place,
+    }
+}
+
+pub(super) fn alive(process: &Process) -> ProcessFact {
+    ProcessFact::Alive { pid: process.pid, started_at: process.started_at }
+}
+
+pub(super) fn missing(why: &str) -> Tick {
+    Tick::Missing(why.to_owned())
+}
+
+pub(super) fn stopped(why: String) -> SendReport {
+    SendReport { last_key_at: None, entered: false, queue_id: None, sent_text: None, stopped: Some(why) }
+}
+
+/// Program and arguments that open a session again.
+#[must_use]
+pub fn resume(program: PathBuf, id: &SessionId) -> Vec<String> {
+    vec![program.to_string_lossy().into_owned(), String::from("--resume"), id.to_string()]
+}

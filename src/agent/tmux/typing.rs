@@ -1,0 +1,201 @@
+//! The order of a send into a pane: check, paste, look, check, Enter. It stops at the first thing that is not as it was.
+//! Never a Ctrl-C, an Esc or a stash; never Enter on a text that is not ours.
+
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::thread;
+use std::time::Duration;
+
+use super::input_box::{self, Box};
+use super::{Pane, Pressed};
+use crate::clock;
+use crate::model::ids::Agent;
+use crate::model::reach::{InputBox, SendReport};
+
+/// Codex takes an Enter within about 120 ms of a paste for a line feed.
+const BEFORE_ENTER: Duration = Duration::from_millis(200);
+/// How often the box is looked at while the agent draws what was pasted, and for how long altogether.
+const DRAWING: Duration = Duration::from_millis(40);
+const DRAWINGS: u32 = 100;
+/// How often copy mode is left within one send: a person who scrolls again and again is not fought.
+const SCROLLS: u32 = 5;
+
+/// The moment before a key, for the checks that tmux cannot make.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Moment {
+    /// Nothing was typed yet.
+    BeforeTheFirst,
+    /// Something of the message stands in the box.
+    BeforeAnother,
+}
+
+/// One send into a pane.
+pub struct Typing<'a> {
+    /// The pane as it was found.
+    pub pane: &'a Pane,
+    /// The agent in it.
+    pub agent: Agent,
+    /// Looks whether the agent still lives and has no dialog open; an error says what is missing.
+    pub check: &'a dyn Fn(Moment) -> Result<(), String>,
+}
+
+/// How far a send came.
+struct Progress {
+    typed: String,
+    report: SendReport,
+    scrolls: u32,
+    box_known: bool,
+}
+
+impl Typing<'_> {
+    /// Types a message and presses Enter. `blind`: it may go out although the box cannot be read.
+    #[must_use]
+    pub fn send(&self, pastes: &[String], blind: bool) -> SendReport {
+        let mut progress = Progress::new();
+        let outcome = self.run(pastes, blind, &mut progress);
+        progress.end(outcome)
+    }
+
+    /// Presses Enter on a text that already stands in the box.
+    #[must_use]
+    pub fn enter_alone(&self, text: &str) -> SendReport {
+        let mut progress = Progress::new();
+        let outcome = self.run_enter(text, &mut progress);
+        progress.end(outcome)
+    }
+
+    fn run(&self, pastes: &[String], blind: bool, progress: &mut Progress) -> Result<(), String> {
+        self.make_ready(progress)?;
+        (self.check)(Moment::BeforeTheFirst)?;
+        progress.box_known = match self.look(None)? {
+            InputBox::Empty => true,
+            InputBox::Unknown if blind => false,
+            InputBox::Unknown => return Err(format!("{}'s input box cannot be read", self.agent)),
+            InputBox::Ours | InputBox::Other => return Err(format!("unsent text in {}'s input box", self.agent)),
+        };
+        for (at, piece) in pastes.iter().enumerate() {
+            if at > 0 {
+                (self.check)(Moment::BeforeAnother)?;
+                self.only_ours(progress)?;
+            }
+            self.paste(piece, progress)?;
+        }
+        self.wait_until_drawn(progress)?;
+        thread::sleep(BEFORE_ENTER);
+        (self.check)(Moment::BeforeAnother)?;
+        self.press_enter(progress)
+    }
+
+    fn run_enter(&self, text: &str, progress: &mut Progress) -> Result<(), String> {
+        self.make_ready(progress)?;
+        (self.check)(Moment::BeforeTheFirst)?;
+        match self.look(Some(text))? {
+            InputBox::Ours => self.press_enter(progress),
+            InputBox::Empty => Err(format!("{}'s input box is empty", self.agent)),
+            InputBox::Other => Err(format!("{}'s input box does not hold exactly our text", self.agent)),
+            InputBox::Unknown => Err(format!("{}'s input box cannot be read", self.agent)),
+        }
+    }
+
+    /// The pane is the one that was found and takes keys; copy mode is left.
+    fn make_ready(&self, progress: &mut Progress) -> Result<(), String> {
+        let now = self.pane.server.pane(&self.pane.id)?;
+        if !now.same_as(self.pane) {
+            return Err(format!("pane {} is not the one it was", self.pane.id.as_str()));
+        }
+        if let Some(why) = now.refuses() {
+            return Err(why.to_owned());
+        }
+        if now.is_in_foreign_mode() {
+            return Err(String::from("a tmux chooser is open in its pane"));
+        }
+        if now.mode.is_some() { self.leave_copy_mode(progress) } else { Ok(()) }
+    }
+
+    fn leave_copy_mode(&self, progress: &mut Progress) -> Result<(), String> {
+        progress.scrolls += 1;
+        if progress.scrolls > SCROLLS {
+            return Err(String::from("its pane is in copy mode again and again"));
+        }
+        self.pane.leave_copy_mode()
+    }
+
+    fn look(&self, ours: Option<&str>) -> Result<InputBox, String> {
+        Ok(input_box::read(self.agent, &self.pane.server.capture(&self.pane.id)?, ours))
+    }
+
+    /// What stands in the box is what was typed, or a beginning of it that is not drawn to its end yet.
+    fn only_ours(&self, progress: &Progress) -> Result<(), String> {
+        if !progress.box_known {
+            return Ok(());
+        }
+        match input_box::find(self.agent, &self.pane.server.capture(&self.pane.id)?) {
+            Box::Empty => Ok(()),
+            Box::Text(shown) if input_box::shows_beginning(&shown, &progress.typed) => Ok(()),
+            Box::Text(_) => Err(format!("{}'s input box was changed while trellis typed", self.agent)),
+            Box::Unknown => Err(format!("{}'s input box went away while trellis typed", self.agent)),
+        }
+    }
+
+    fn paste(&self, piece: &str, progress: &mut Progress) -> Result<(), String> {
+        let buffer = unique_buffer();
+        loop {
+            match self.pane.paste(&buffer, piece)? {
+                Pressed::Done => break,
+                Pressed::Scrolled => self.leave_copy_mode(progress)?,
+                Pressed::Refused => return Err(self.refused()),
+            }
+        }
+        progress.typed.push_str(piece);
+        progress.report.last_key_at = Some(clock::now());
+        Ok(())
+    }
+
+    fn wait_until_drawn(&self, progress: &Progress) -> Result<(), String> {
+        if !progress.box_known {
+            return Ok(());
+        }
+        for _ in 0..DRAWINGS {
+            match self.look(Some(&progress.typed))? {
+                InputBox::Ours => return Ok(()),
+                InputBox::Empty | InputBox::Other | InputBox::Unknown => thread::sleep(DRAWING),
+            }
+        }
+        Err(format!("{}'s input box does not show what was typed", self.agent))
+    }
+
+    fn press_enter(&self, progress: &mut Progress) -> Result<(), String> {
+        loop {
+            match self.pane.enter()? {
+                Pressed::Done => break,
+                Pressed::Scrolled => self.leave_copy_mode(progress)?,
+                Pressed::Refused => return Err(self.refused()),
+            }
+        }
+        progress.report.last_key_at = Some(clock::now());
+        progress.report.entered = true;
+        Ok(())
+    }
+
+    fn refused(&self) -> String {
+        format!("pane {} changed while trellis typed", self.pane.id.as_str())
+    }
+}
+
+impl Progress {
+    fn new() -> Self {
+        let report =
+            SendReport { last_key_at: None, entered: false, queue_id: None, sent_text: None, stopped: None };
+        Self { typed: String::new(), report, scrolls: 0, box_known: true }
+    }
+
+    fn end(mut self, outcome: Result<(), String>) -> SendReport {
+        self.report.stopped = outcome.err();
+        self.report
+    }
+}
+
+/// A buffer name that no other send of this or another trellis uses.
+fn unique_buffer() -> String {
+    static NEXT: AtomicU64 = AtomicU64::new(1);
+    format!("trellis-{}-{}", std::process::id(), NEXT.fetch_add(1, Ordering::Relaxed))
+}
