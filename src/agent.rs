@@ -16,6 +16,7 @@ mod lane;
 mod program;
 
 use std::collections::BTreeMap;
+use std::collections::btree_map::Entry;
 use std::ffi::OsString;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -24,7 +25,8 @@ use tokio::sync::mpsc::Sender;
 
 use crate::driver::ports::{Agents, Job, Outcome};
 use crate::model::ids::SessionKey;
-use lane::{Lane, Place};
+use crate::supervise::Supervisor;
+use lane::{Lane, Place, Workshop};
 
 /// What the transports need to know of this machine and of the person's choices.
 #[derive(Clone, Debug, Default)]
@@ -48,8 +50,7 @@ pub struct Settings {
 /// All transports behind the driver's port. Each session has a lane of its own, so that what is done to it is done in
 /// order and one that is slow holds up no other.
 pub struct Transports {
-    settings: Arc<Settings>,
-    outcomes: Sender<Outcome>,
+    workshop: Workshop,
     lanes: BTreeMap<Place, Lane>,
     others: Vec<Box<dyn Elsewhere>>,
 }
@@ -63,8 +64,9 @@ pub trait Elsewhere: Agents + Send {
 impl Transports {
     /// Outcomes go to `outcomes`; a lane whose outcome cannot be taken yet waits, and nothing else does.
     #[must_use]
-    pub fn new(settings: Settings, outcomes: Sender<Outcome>) -> Self {
-        Self { settings: Arc::new(settings), outcomes, lanes: BTreeMap::new(), others: Vec::new() }
+    pub fn new(settings: Settings, outcomes: Sender<Outcome>, supervisor: Supervisor) -> Self {
+        let workshop = Workshop { settings: Arc::new(settings), outcomes, supervisor };
+        Self { workshop, lanes: BTreeMap::new(), others: Vec::new() }
     }
 
     /// Adds a transport that is asked before the real ones.
@@ -84,7 +86,13 @@ impl Agents for Transports {
             other.begin(job);
             return;
         }
-        let lane = self.lanes.entry(place.clone()).or_insert_with(|| Lane::new(place));
-        lane.begin(job, &self.settings, &self.outcomes);
+        let lane = match self.lanes.entry(place) {
+            Entry::Occupied(lane) => lane.into_mut(),
+            Entry::Vacant(free) => {
+                let lane = Lane::new(free.key());
+                free.insert(lane)
+            }
+        };
+        lane.begin(job, &self.workshop);
     }
 }

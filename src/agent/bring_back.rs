@@ -31,8 +31,8 @@ pub fn bring_back(session: &SessionRef, settings: &Settings) -> Result<String, S
     let found = chosen.clone().or_else(|| program::on_path(name, settings.path.as_deref()));
     let found = found.ok_or_else(|| format!("can't find the program {name}; name its folder in PATH"))?;
     let argv = match agent {
-        Agent::Claude => claude::resume(found, &session.session_id),
-        Agent::Codex => codex::resume(found, &session.session_id),
+        Agent::Claude => claude::resume(&found, &session.session_id),
+        Agent::Codex => codex::resume(&found, &session.session_id),
     };
     let server = settings.tmux.preferred();
     // A server that runs gets a window; else one is started, with a session of a name that nobody has.
@@ -47,9 +47,9 @@ fn wait_for(session: &SessionRef, settings: &Settings, pane: &PaneId) -> Result<
     let agent = session.agent;
     let server = settings.tmux.preferred();
     for _ in 0..LOOKS {
-        let seen = live::discover(settings).into_iter().find(|seen| {
-            seen.session == session.key() && seen.pane.as_ref().is_ok_and(|where_| where_.id == *pane)
-        });
+        let seen = live::discover(settings)
+            .into_iter()
+            .find(|seen| seen.session == session.key() && seen.pane.as_ref().is_ok_and(|where_| where_.id == *pane));
         if seen.is_some() {
             return Ok(format!("{agent} is back in pane {}", pane.as_str()));
         }

@@ -3,7 +3,7 @@
 
 mod status;
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 pub use status::{StatusFile, Statuses};
 
@@ -40,7 +40,7 @@ pub struct Held {
 
 /// What became of a session.
 enum Finding {
-    Held(std::boxed::Box<Held>),
+    Held(Box<Held>),
     Starting(Process),
     Several(Vec<u32>),
     Replaced(Process, SessionId),
@@ -82,8 +82,10 @@ impl ClaudeSession {
             }
             Finding::Several(pids) => {
                 let list: Vec<String> = pids.iter().map(ToString::to_string).collect();
-                reach.ticks.pane =
-                    missing(&format!("several claude processes hold this session: pids {}; end all but one", list.join(", ")));
+                reach.ticks.pane = missing(&format!(
+                    "several claude processes hold this session: pids {}; end all but one",
+                    list.join(", ")
+                ));
             }
             Finding::Replaced(process, id) => {
                 reach.process = alive(&process);
@@ -112,9 +114,8 @@ impl ClaudeSession {
             Ok(outgoing) => outgoing,
             Err(why) => return stopped(why),
         };
-        let mut report = self.with_typing(settings, |typing| {
-            typing.send(&outgoing.pastes(Agent::Claude), delivery.allow_unknown_box)
-        });
+        let mut report = self
+            .with_typing(settings, |typing| typing.send(&outgoing.pastes(Agent::Claude), delivery.allow_unknown_box));
         report.sent_text = outgoing.in_file.then_some(outgoing.text);
         report
     }
@@ -154,7 +155,7 @@ impl ClaudeSession {
             [] => self.find_elsewhere(&statuses),
             [(status, process)] => {
                 self.last = Some(process.clone());
-                Finding::Held(std::boxed::Box::new(hold(status.clone(), process.clone(), settings)))
+                Finding::Held(Box::new(hold(status.clone(), process.clone(), settings)))
             }
             many => Finding::Several(many.iter().map(|(_, process)| process.pid).collect()),
         }
@@ -223,7 +224,7 @@ fn observe(at: jiff::Timestamp, held: &Held, in_flight: Option<&InFlight>) -> Re
         }
         Ok(pane) => {
             reach.transport = Some(Transport::Tmux);
-            reach.place = pane.id.as_str().to_owned();
+            pane.id.as_str().clone_into(&mut reach.place);
             reach.ticks.pane = pane.refuses().map_or(Tick::Holds, missing);
             reach.ticks.not_scrolled =
                 if pane.is_in_foreign_mode() { missing("a tmux chooser is open in its pane") } else { Tick::Holds };
@@ -280,6 +281,6 @@ pub(super) fn stopped(why: String) -> SendReport {
 
 /// Program and arguments that open a session again.
 #[must_use]
-pub fn resume(program: PathBuf, id: &SessionId) -> Vec<String> {
+pub fn resume(program: &Path, id: &SessionId) -> Vec<String> {
     vec![program.to_string_lossy().into_owned(), String::from("--resume"), id.to_string()]
 }

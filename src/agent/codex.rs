@@ -92,8 +92,10 @@ fn thread_of(file: &Path) -> Option<(PathBuf, SessionId)> {
     Some((home.to_owned(), SessionId::new(id)))
 }
 
-/// The pane of a holder, or why there is none to look at.
-#[must_use]
+/// The pane of a holder.
+///
+/// # Errors
+/// Why there is none to look at, in words for people.
 pub fn pane_of(holder: &Holder, settings: &Settings) -> Result<Pane, String> {
     if holder.is_daemon {
         return Err(String::from("codex's background server holds it; its pane is not known"));
@@ -210,7 +212,9 @@ impl CodexSession {
                 None => stopped(String::from("can't find the codex program; name its folder in PATH")),
             }
         } else {
-            with_typing(&holder, settings, |typing| typing.send(&outgoing.pastes(Agent::Codex), delivery.allow_unknown_box))
+            with_typing(&holder, settings, |typing| {
+                typing.send(&outgoing.pastes(Agent::Codex), delivery.allow_unknown_box)
+            })
         };
         report.sent_text = outgoing.in_file.then_some(outgoing.text);
         report
@@ -253,7 +257,9 @@ impl CodexSession {
         }
         if let Some(last) = &self.last
             && !last.is_daemon
-            && let Some(now) = holders.iter().find(|holder| holder.process.start_mark == last.process.start_mark && holder.process.pid == last.process.pid)
+            && let Some(now) = holders.iter().find(|holder| {
+                holder.process.start_mark == last.process.start_mark && holder.process.pid == last.process.pid
+            })
             && let Some(id) = now.threads.first()
         {
             return Finding::Replaced(now.clone(), id.clone());
@@ -311,7 +317,7 @@ fn environment(process: &Process) -> Vec<(OsString, OsString)> {
 
 /// Program and arguments that open a thread again.
 #[must_use]
-pub fn resume(program: PathBuf, id: &SessionId) -> Vec<String> {
+pub fn resume(program: &Path, id: &SessionId) -> Vec<String> {
     vec![program.to_string_lossy().into_owned(), String::from("resume"), id.to_string()]
 }
 

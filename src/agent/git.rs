@@ -8,7 +8,7 @@ use super::program::Program;
 use crate::model::run::GitMark;
 
 /// A large tree on a cold disk takes a while.
-const LIMIT: Duration = Duration::from_secs(60);
+const LIMIT: Duration = Duration::from_mins(1);
 
 /// The mark of a work tree; `None` when there is no repository or git cannot read it.
 #[must_use]

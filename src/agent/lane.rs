@@ -1,10 +1,8 @@
-//! One lane for each session, work tree and the clipboard: jobs in order, each on a thread of the lane's own.
-//! A thread ends when its lane has been quiet for a while; the next job starts another.
+//! One lane for each session, work tree and the clipboard: jobs in order, on a thread that lives while there are any.
+//! What a job does is its transport's business.
 
-use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, TrySendError, sync_channel};
-use std::sync::{Arc, Mutex, PoisonError};
-use std::thread;
-use std::time::Duration;
+use std::collections::VecDeque;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use tokio::sync::mpsc::Sender;
 
@@ -15,11 +13,10 @@ use crate::driver::ports::{Job, Outcome};
 use crate::machine::Delivery;
 use crate::model::ids::{Agent, RecordKey, SessionKey};
 use crate::model::reach::{ProbeAsk, Reach, SendReport};
+use crate::supervise::{Shutdown, Supervisor};
 
 /// More jobs than this wait for one session only when something is badly stuck.
 const MOST_WAITING: usize = 32;
-/// After this long without a job a lane's thread ends.
-const QUIET: Duration = Duration::from_secs(60);
 
 /// What must be done in order.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -44,76 +41,98 @@ impl Place {
     }
 }
 
-/// The worker of one place.
-pub(super) struct Lane {
-    place: Place,
-    jobs: Option<SyncSender<Job>>,
+/// The jobs of one place.
+pub(super) struct Lane(Arc<Mutex<Jobs>>);
+
+struct Jobs {
+    waiting: VecDeque<Job>,
+    /// A thread works them off. It takes the memory with it and brings it back.
+    running: bool,
     /// Outlives the threads: what was seen last proves what replaced it.
-    memory: Arc<Mutex<Memory>>,
+    memory: Memory,
 }
 
 /// What a lane remembers of its session.
+#[derive(Default)]
 enum Memory {
     Claude(ClaudeSession),
     Codex(CodexSession),
+    #[default]
     None,
 }
 
+/// What every lane's thread needs.
+#[derive(Clone)]
+pub(super) struct Workshop {
+    pub(super) settings: Arc<Settings>,
+    pub(super) outcomes: Sender<Outcome>,
+    pub(super) supervisor: Supervisor,
+}
+
 impl Lane {
-    pub(super) fn new(place: Place) -> Self {
-        let memory = match &place {
+    pub(super) fn new(place: &Place) -> Self {
+        let memory = match place {
             Place::Session(session) => match session.agent {
                 Agent::Claude => Memory::Claude(ClaudeSession::new(session.session_id.clone())),
                 Agent::Codex => Memory::Codex(CodexSession::new(session.session_id.clone())),
             },
             Place::Worktree(_) | Place::Clipboard => Memory::None,
         };
-        Self { place, jobs: None, memory: Arc::new(Mutex::new(memory)) }
+        Self(Arc::new(Mutex::new(Jobs { waiting: VecDeque::new(), running: false, memory })))
     }
 
-    pub(super) fn begin(&mut self, job: Job, settings: &Arc<Settings>, outcomes: &Sender<Outcome>) {
-        let job = match self.jobs.as_ref().map(|jobs| jobs.try_send(job.clone())) {
-            Some(Ok(())) => return,
-            Some(Err(TrySendError::Full(job))) => {
-                tracing::warn!(place = ?self.place, "too many jobs wait");
-                if let Some(outcome) = refused(&job, "trellis has too much to do with this session") {
-                    // The driver's channel may be full as well; it asks again at its next tick.
-                    let _ = outcomes.try_send(outcome);
+    /// Puts a job at the end. Never waits for one that runs.
+    pub(super) fn begin(&self, job: Job, workshop: &Workshop) {
+        let mut jobs = lock(&self.0);
+        if jobs.waiting.len() >= MOST_WAITING {
+            drop(jobs);
+            tracing::warn!(?job, "too many jobs wait");
+            give_back(&job, "trellis has too much to do with this session", workshop);
+            return;
+        }
+        jobs.waiting.push_back(job);
+        if jobs.running {
+            return;
+        }
+        jobs.running = true;
+        let mut memory = std::mem::take(&mut jobs.memory);
+        drop(jobs);
+        let (shared, shop) = (Arc::clone(&self.0), workshop.clone());
+        let stop = workshop.supervisor.token();
+        let started = workshop.supervisor.thread("agent", move || {
+            while let Some(job) = next(&shared, &mut memory, &stop) {
+                let outcome = perform(job, &mut memory, &shop.settings);
+                if shop.outcomes.blocking_send(outcome).is_err() {
+                    return;
                 }
-                return;
             }
-            Some(Err(TrySendError::Disconnected(_))) | None => job,
-        };
-        let (jobs, waiting) = sync_channel(MOST_WAITING);
-        let (memory, settings, outcomes) = (Arc::clone(&self.memory), Arc::clone(settings), outcomes.clone());
-        let started = thread::Builder::new()
-            .name(String::from("agent"))
-            .spawn(move || work(&waiting, &memory, &settings, &outcomes));
-        match started {
-            Ok(_) => {
-                let _ = jobs.try_send(job);
-                self.jobs = Some(jobs);
+        });
+        if let Err(error) = started {
+            tracing::error!(%error, "can't start a thread for an agent");
+            let mut jobs = lock(&self.0);
+            jobs.running = false;
+            let waiting = std::mem::take(&mut jobs.waiting);
+            drop(jobs);
+            for job in waiting {
+                give_back(&job, "the system has no thread left", workshop);
             }
-            Err(error) => tracing::error!(%error, "can't start a thread for an agent"),
         }
     }
 }
 
-/// Works off a lane's jobs until none has come for a while.
-fn work(waiting: &Receiver<Job>, memory: &Mutex<Memory>, settings: &Settings, outcomes: &Sender<Outcome>) {
-    loop {
-        let job = match waiting.recv_timeout(QUIET) {
-            Ok(job) => job,
-            Err(RecvTimeoutError::Timeout | RecvTimeoutError::Disconnected) => return,
-        };
-        let outcome = {
-            let mut memory = memory.lock().unwrap_or_else(PoisonError::into_inner);
-            perform(job, &mut memory, settings)
-        };
-        if outcomes.blocking_send(outcome).is_err() {
-            return;
-        }
+fn lock(jobs: &Mutex<Jobs>) -> MutexGuard<'_, Jobs> {
+    jobs.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// The next job; at the end of them the memory goes back. A job that was not begun when everything stops stays undone.
+fn next(jobs: &Mutex<Jobs>, memory: &mut Memory, stop: &Shutdown) -> Option<Job> {
+    let mut jobs = lock(jobs);
+    let job = if stop.requested() { None } else { jobs.waiting.pop_front() };
+    if job.is_none() {
+        jobs.running = false;
+        jobs.memory = std::mem::take(memory);
     }
+    job
 }
 
 fn perform(job: Job, memory: &mut Memory, settings: &Settings) -> Outcome {
@@ -165,17 +184,16 @@ fn sent(record: RecordKey, delivery: Delivery, enter_only: bool, report: SendRep
     Outcome::Sent { record, entry: delivery.entry, session: delivery.session, enter_only, report }
 }
 
-/// The outcome of a job that was not begun; a probe and a look at git have none and are asked for again.
-fn refused(job: &Job, why: &str) -> Option<Outcome> {
-    match job {
-        Job::Send(record, delivery) => {
-            Some(sent(record.clone(), delivery.clone(), false, stopped(why.to_owned())))
-        }
-        Job::PressEnter(record, delivery) => {
-            Some(sent(record.clone(), delivery.clone(), true, stopped(why.to_owned())))
-        }
-        Job::BringBack(session) => Some(Outcome::BroughtBack(session.key(), Err(why.to_owned()))),
-        Job::Clipboard(_) => Some(Outcome::Copied(Err(why.to_owned()))),
-        Job::Probe(_) | Job::Git { .. } => None,
+/// Tells the outcome of a job that was not begun; a probe and a look at git have none and are asked for again.
+fn give_back(job: &Job, why: &str, workshop: &Workshop) {
+    let outcome = match job {
+        Job::Send(record, delivery) => sent(record.clone(), delivery.clone(), false, stopped(why.to_owned())),
+        Job::PressEnter(record, delivery) => sent(record.clone(), delivery.clone(), true, stopped(why.to_owned())),
+        Job::BringBack(session) => Outcome::BroughtBack(session.key(), Err(why.to_owned())),
+        Job::Clipboard(_) => Outcome::Copied(Err(why.to_owned())),
+        Job::Probe(_) | Job::Git { .. } => return,
+    };
+    if workshop.outcomes.try_send(outcome).is_err() {
+        tracing::error!(why, "an outcome was lost");
     }
 }

@@ -48,7 +48,7 @@ fn nothing_to_send_is_refused() {
 
 #[test]
 fn pieces_are_small_and_whole() {
-    let text = (0..20).map(|line| format!("line {line}\n")).collect::<String>() + &"x".repeat(2_000);
+    let text = "a line\n".repeat(20) + &"x".repeat(2_000);
     let out = outgoing(&text, 0);
     let pastes = out.pastes(Agent::Claude);
     assert_eq!(pastes.concat(), out.text);

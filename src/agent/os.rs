@@ -17,6 +17,7 @@ mod system;
 // Compiled on Linux as well, so that it is type-checked and its parsing is tested there.
 #[cfg(all(test, target_os = "linux"))]
 #[path = "os_macos.rs"]
+#[expect(dead_code, reason = "only its parsing is tested here")]
 mod macos;
 
 /// A process as the system shows it at one moment.

@@ -20,10 +20,7 @@ pub(super) fn process(pid: u32) -> Option<Process> {
 
 pub(super) fn processes() -> Vec<Process> {
     let Ok(entries) = fs::read_dir("/proc") else { return Vec::new() };
-    entries
-        .filter_map(|entry| entry.ok()?.file_name().to_str()?.parse::<u32>().ok())
-        .filter_map(process)
-        .collect()
+    entries.filter_map(|entry| entry.ok()?.file_name().to_str()?.parse::<u32>().ok()).filter_map(process).collect()
 }
 
 pub(super) fn environment(pid: u32) -> Option<Variables> {

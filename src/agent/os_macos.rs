@@ -89,7 +89,7 @@ fn parse_process(line: &str) -> Option<Process> {
 /// `Mon Nov 30 11:58:04 2026`, in the system's own zone.
 fn parse_start(text: &str) -> Option<Timestamp> {
     let civil = DateTime::strptime("%a %b %d %H:%M:%S %Y", text).ok()?;
-    Some(civil.to_zoned(TimeZone::system()).ok()?.timestamp())
+    TimeZone::system().to_timestamp(civil).ok()
 }
 
 /// `NAME=value NAME=value`: a value with a space in it goes on until the next word that looks like a name.
@@ -119,7 +119,12 @@ fn parse_environment(shown: &str) -> Variables {
 
 /// The names of an `lsof -Fn` listing that are paths.
 fn parse_names(listed: &str) -> Vec<PathBuf> {
-    listed.lines().filter_map(|line| line.strip_prefix('n')).filter(|name| name.starts_with('/')).map(PathBuf::from).collect()
+    listed
+        .lines()
+        .filter_map(|line| line.strip_prefix('n'))
+        .filter(|name| name.starts_with('/'))
+        .map(PathBuf::from)
+        .collect()
 }
 
 #[cfg(test)]

@@ -8,7 +8,7 @@ fn this_process_is_seen_with_its_start_and_its_ancestors() {
     let line = lineage(&own);
     assert_eq!(line.first(), Some(&own.pid));
     assert_eq!(line.get(1), Some(&own.parent));
-    assert!(argv(own.pid).unwrap().len() >= 1);
+    assert!(!argv(own.pid).unwrap().is_empty());
     assert!(processes().iter().any(|seen| seen.pid == own.pid));
 }
 

@@ -89,12 +89,6 @@ impl Program {
         self
     }
 
-    /// The folder it runs in.
-    pub(crate) fn folder(mut self, folder: &Path) -> Self {
-        self.command.current_dir(folder);
-        self
-    }
-
     /// Runs it. An error: it could not be started, or it took too long and was ended.
     pub(crate) fn run(mut self) -> Result<Ended, String> {
         // A group of its own: Ctrl-C in our terminal must not end a message half-way.
@@ -151,9 +145,8 @@ fn feed(child: &mut Child, input: Vec<u8>) {
 /// The first file of this name on a search path that may be run.
 pub(crate) fn on_path(name: &str, path: Option<&OsStr>) -> Option<std::path::PathBuf> {
     use std::os::unix::fs::PermissionsExt as _;
-    let runs = |file: &Path| {
-        file.metadata().is_ok_and(|facts| facts.is_file() && facts.permissions().mode() & 0o111 != 0)
-    };
+    let runs =
+        |file: &Path| file.metadata().is_ok_and(|facts| facts.is_file() && facts.permissions().mode() & 0o111 != 0);
     std::env::split_paths(path?).map(|folder| folder.join(name)).find(|file| runs(file))
 }
 

@@ -41,9 +41,10 @@ impl Whereabouts {
     #[must_use]
     pub fn preferred(&self) -> Server {
         let inside = self.inside.as_deref().and_then(socket_of);
-        let named = self.named.as_deref().map(|named| {
-            if named.contains('/') { PathBuf::from(named) } else { self.socket_folder().join(named) }
-        });
+        let named = self
+            .named
+            .as_deref()
+            .map(|named| if named.contains('/') { PathBuf::from(named) } else { self.socket_folder().join(named) });
         Server::at(named.or(inside).unwrap_or_else(|| self.socket_folder().join("default")))
     }
 
@@ -379,7 +380,9 @@ pub fn pane_of(process: &Process, variable: Option<&str>, whereabouts: &Whereabo
         (Some(socket), None) => {
             format!("no pane of tmux at {} holds pid {}; the server may be a new one", socket.display(), process.pid)
         }
-        (None, _) => format!("pid {} is in no tmux pane; name the server with --tmux-socket, or paste by hand", process.pid),
+        (None, _) => {
+            format!("pid {} is in no tmux pane; name the server with --tmux-socket, or paste by hand", process.pid)
+        }
     })
 }
 

@@ -110,8 +110,8 @@ fn read(path: &Path, thread: &SessionId) -> rusqlite::Result<Vec<(String, String
     let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     let connection = Connection::open_with_flags(path, flags)?;
     connection.busy_timeout(Duration::from_millis(500))?;
-    let mut statement =
-        connection.prepare("SELECT CAST(id AS TEXT), CAST(payload_json AS TEXT) FROM queued_items WHERE thread_id = ?1")?;
+    let mut statement = connection
+        .prepare("SELECT CAST(id AS TEXT), CAST(payload_json AS TEXT) FROM queued_items WHERE thread_id = ?1")?;
     let rows = statement.query_map([thread.as_str()], |row| Ok((row.get(0)?, row.get(1)?)))?;
     rows.collect()
 }

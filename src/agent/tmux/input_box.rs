@@ -44,7 +44,9 @@ fn claude(rows: &[Row]) -> Box {
     let rules: Vec<usize> = (0..rows.len()).filter(|at| rows.get(*at).is_some_and(|row| is_rule(row))).collect();
     let boxes = rules.iter().zip(rules.iter().skip(1)).rev();
     let inner = boxes.filter_map(|(top, bottom)| rows.get(top + 1..*bottom)).find(|inner| {
-        inner.first().is_some_and(|row| row.first().is_some_and(|c| c.sign == '❯') && row.get(1).is_some_and(|c| c.sign == '\u{a0}'))
+        inner.first().is_some_and(|row| {
+            row.first().is_some_and(|c| c.sign == '❯') && row.get(1).is_some_and(|c| c.sign == '\u{a0}')
+        })
     });
     inner.map_or(Box::Unknown, contents)
 }

@@ -1,0 +1,115 @@
+//! The frames below `tests/fixtures/panes` were captured from Claude Code 2.1.332 and Codex CLI 0.171.0.
+
+use super::*;
+
+macro_rules! frame {
+    ($name:literal) => {
+        include_str!(concat!("../../../tests/fixtures/panes/", $name, ".ansi"))
+    };
+}
+
+const HALF: &str = "only after the tests";
+const THREE: &str = "first line\nsecond 日本語 line\nthird";
+
+fn thirty_one() -> String {
+    (1..=31).map(|line| format!("line {line} of the paste\n")).collect::<Vec<_>>().concat()
+}
+
+fn sixty_words() -> String {
+    (1..=60).map(|word| format!("word{word} ")).collect::<Vec<_>>().concat()
+}
+
+#[test]
+fn an_empty_box_is_empty_also_when_the_agent_hints_or_works() {
+    for frame in [frame!("claude_empty"), frame!("claude_fresh"), frame!("claude_busy")] {
+        assert_eq!(find(Agent::Claude, frame), Box::Empty);
+    }
+    for frame in [frame!("codex_empty"), frame!("codex_fresh"), frame!("codex_busy"), frame!("codex_done")] {
+        assert_eq!(find(Agent::Codex, frame), Box::Empty);
+    }
+}
+
+#[test]
+fn d9_half_a_sentence_is_other_wherever_the_cursor_stands() {
+    for frame in [frame!("claude_typed"), frame!("claude_typed_home")] {
+        assert_eq!(find(Agent::Claude, frame), Box::Text(HALF.to_owned()));
+        assert_eq!(read(Agent::Claude, frame, Some("something else")), InputBox::Other);
+        assert_eq!(read(Agent::Claude, frame, None), InputBox::Other);
+    }
+    for frame in [frame!("codex_typed"), frame!("codex_typed_home")] {
+        assert_eq!(find(Agent::Codex, frame), Box::Text(HALF.to_owned()));
+        assert_eq!(read(Agent::Codex, frame, None), InputBox::Other);
+    }
+}
+
+#[test]
+fn our_own_text_is_ours_wrapped_or_with_wide_letters() {
+    assert_eq!(read(Agent::Claude, frame!("claude_three"), Some(THREE)), InputBox::Ours);
+    assert_eq!(read(Agent::Codex, frame!("codex_three"), Some(THREE)), InputBox::Ours);
+    assert_eq!(read(Agent::Claude, frame!("claude_wrap"), Some(&sixty_words())), InputBox::Ours);
+    assert_eq!(read(Agent::Codex, frame!("codex_wrap"), Some(&sixty_words())), InputBox::Ours);
+    assert_eq!(read(Agent::Claude, frame!("claude_three"), Some("first line\nsecond")), InputBox::Other);
+}
+
+#[test]
+fn a_folded_paste_is_ours_only_with_our_number_of_lines_and_nothing_beside_it() {
+    assert_eq!(read(Agent::Claude, frame!("claude_30"), Some(&thirty_one())), InputBox::Ours);
+    assert_eq!(read(Agent::Codex, frame!("codex_30"), Some(&thirty_one())), InputBox::Ours);
+    assert_eq!(read(Agent::Claude, frame!("claude_30"), Some("a\nb")), InputBox::Other);
+    let behind = format!("Feedback:\n\n{}", thirty_one());
+    assert!(shows_all("Feedback:\n\n[Pasted text #3 +31 lines]", &behind));
+    assert!(!shows_all("Feedback: wait [Pasted text #3 +31 lines]", &behind));
+    assert!(!shows_all("Feedback: [Pasted text #3 +29 lines]", &behind));
+    assert!(!shows_all("[Pasted text #3 +31 lines] and this", &thirty_one()));
+    assert!(shows_all("[Pasted text #1]", &"x".repeat(2_000)));
+}
+
+#[test]
+fn a_question_has_no_box() {
+    assert_eq!(find(Agent::Claude, frame!("claude_question")), Box::Unknown);
+    assert_eq!(read(Agent::Claude, frame!("claude_question"), Some("x")), InputBox::Unknown);
+}
+
+#[test]
+fn a_screen_that_nobody_knows_is_unknown() {
+    for frame in ["", "\n\n", "$ ls\nCargo.toml\n$ ", "┌────┐\n│ > │\n└────┘"] {
+        assert_eq!(find(Agent::Claude, frame), Box::Unknown, "{frame}");
+        assert_eq!(find(Agent::Codex, frame), Box::Unknown, "{frame}");
+    }
+}
+
+#[test]
+fn i13_a_status_display_of_six_lines_and_a_clock_change_nothing() {
+    for clock in ["12:00:01", "12:00:02"] {
+        let hud = format!("\n  \u{1b}[32mctx 41% ▓▓░░ {clock}\u{1b}[39m").repeat(6);
+        let below = frame!("claude_typed").trim_end().to_owned() + &hud + "\n──────────────────────";
+        assert_eq!(find(Agent::Claude, &below), Box::Text(HALF.to_owned()));
+    }
+}
+
+#[test]
+fn an_answer_that_draws_an_empty_box_does_not_hide_the_real_one() {
+    let rule = "─".repeat(60);
+    let fake = format!("{rule}\n❯\u{a0}\n{rule}\n{}", frame!("claude_typed"));
+    assert_eq!(find(Agent::Claude, &fake), Box::Text(HALF.to_owned()));
+    let fake = format!("\u{1b}[1m›\u{1b}[0m \u{1b}[2mAsk Codex\u{1b}[0m\n\n  foot\n{}", frame!("codex_typed"));
+    assert_eq!(find(Agent::Codex, &fake), Box::Text(HALF.to_owned()));
+}
+
+#[test]
+fn a_beginning_of_ours_is_told_from_a_changed_box() {
+    assert!(shows_beginning("first", THREE));
+    assert!(shows_beginning("first line\nsecond 日本語 line\nthird", THREE));
+    assert!(!shows_beginning("first line and mine", THREE));
+    assert!(!shows_beginning("first line\nsecond 日本語 line\nthird!", THREE));
+    assert!(shows_beginning("first [Pasted text #1 +3 lines]", THREE));
+}
+
+#[test]
+fn attributes_go_on_from_row_to_row() {
+    let rows = screen::rows("\u{1b}[2mfaint\nstill\u{1b}[0m no\u{1b}[38;5;7m more\u{1b}[1;2mx");
+    assert!(rows[0].iter().all(|cell| cell.dim));
+    assert!(rows[1][..5].iter().all(|cell| cell.dim));
+    assert!(rows[1][6..12].iter().all(|cell| !cell.dim && !cell.reverse), "a colour's number is no attribute");
+    assert!(rows[1].last().unwrap().bold && rows[1].last().unwrap().dim);
+}
