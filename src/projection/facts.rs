@@ -1,0 +1,117 @@
+//! What the projection is made of: records with their sessions, as the driver holds them. Borrowed, never changed.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use jiff::Timestamp;
+use jiff::tz::TimeZone;
+
+use super::{DriverFact, Notice, Thread};
+use crate::driver::ports::{FoundSession, ReadOnly};
+use crate::machine::Wait;
+use crate::machine::ledger::Ledger;
+use crate::model::conversation::Conversation;
+use crate::model::event::Decision;
+use crate::model::ids::{RecordKey, Role, SessionKey};
+use crate::model::pair::PairRecord;
+use crate::model::reach::Reach;
+use crate::model::run::RunRecord;
+use crate::model::session::{SessionNote, SessionState};
+
+/// Everything [`super::build::projection`] looks at.
+#[derive(Clone, Debug)]
+pub struct Facts<'a> {
+    /// The wall clock.
+    pub now: Timestamp,
+    /// The person's time zone: "back 05:00" is local.
+    pub zone: &'a TimeZone,
+    /// Number of this publication.
+    pub seq: u64,
+    /// Who drives.
+    pub driver: DriverFact,
+    /// The home's folder.
+    pub home: &'a str,
+    /// Things said once.
+    pub notices: &'a [Notice],
+    /// Runs and pairs without a run.
+    pub records: Vec<RecordFacts<'a>>,
+    /// Records of other programs.
+    pub read_only: &'a [ReadOnly],
+    /// Sessions found under the agents' roots, newest first.
+    pub found: &'a [FoundSession],
+    /// What is known of each session.
+    pub sessions: &'a BTreeMap<SessionKey, SessionFacts>,
+    /// Decisions.
+    pub log: Vec<Arc<Decision>>,
+    /// The conversation that is shown.
+    pub shown: Option<Arc<Thread>>,
+}
+
+/// One session as the driver knows it.
+#[derive(Clone, Debug, Default)]
+pub struct SessionFacts {
+    /// What a person said about it.
+    pub note: SessionNote,
+    /// Its transcript, if it was read.
+    pub conversation: Option<Arc<Conversation>>,
+    /// The newest observation.
+    pub reach: Option<Reach>,
+    /// Its state, once it was told.
+    pub state: Option<SessionState>,
+    /// Since when.
+    pub since: Option<Timestamp>,
+    /// Why, for people.
+    pub evidence: String,
+    /// A send sequence runs.
+    pub sending: bool,
+}
+
+/// A run with its pair, or a pair alone.
+#[derive(Clone, Debug)]
+pub struct RecordFacts<'a> {
+    /// The run, if it is one.
+    pub run: Option<&'a RunRecord>,
+    /// The current pair of the run, or the pair.
+    pub pair: Option<&'a PairRecord>,
+    /// Every pair of the run that is still known, oldest first (the current one too).
+    pub pairs: Vec<&'a PairRecord>,
+    /// What it waits for.
+    pub wait: Wait,
+    /// Controls that are impossible now, with the reason.
+    pub impossible: Vec<(String, String)>,
+    /// Why it could not be saved, if so.
+    pub unsaved: Option<&'a str>,
+    /// The sides.
+    pub implementer: Option<&'a SessionFacts>,
+    /// The sides.
+    pub reviewer: Option<&'a SessionFacts>,
+    /// Whose prompt is whose.
+    pub ledger: &'a Ledger,
+}
+
+impl<'a> RecordFacts<'a> {
+    /// Which record a person's controls go to.
+    #[must_use]
+    pub fn key(&self) -> Option<RecordKey> {
+        match (self.run, self.pair) {
+            (Some(run), _) => Some(RecordKey::Run(run.id.clone())),
+            (None, Some(pair)) => Some(RecordKey::Pair(pair.id.clone())),
+            (None, None) => None,
+        }
+    }
+
+    /// What is known of a side.
+    #[must_use]
+    pub fn side(&self, role: Role) -> Option<&'a SessionFacts> {
+        match role {
+            Role::Implementer => self.implementer,
+            Role::Reviewer => self.reviewer,
+        }
+    }
+
+    /// The transcript of a side.
+    #[must_use]
+    pub fn conversation(&self, role: Role) -> Option<&'a Conversation> {
+        self.side(role).and_then(|side| side.conversation.as_deref())
+    }
+}

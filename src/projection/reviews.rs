@@ -1,0 +1,160 @@
+//! Relays and reviews of the attempt that is looked at: what was carried, how many points, which repeat.
+
+use super::facts::RecordFacts;
+use super::{RelayView, ReviewView};
+use crate::model::conversation::{Conversation, ItemKind, Turn};
+use crate::model::ids::{MessageId, Role, TurnId};
+use crate::model::outbox::{Entry, EntryState};
+use crate::model::pair::{Direction, PairRecord, Round};
+
+/// Relays of the current pair and of those it continues, oldest first; an undelivered one is the last.
+#[must_use]
+pub fn relay_list(record: &RecordFacts<'_>) -> Vec<RelayView> {
+    let chain = chain(record);
+    let judged = judged_answers(record, &chain);
+    let mut list: Vec<RelayView> = Vec::new();
+    for pair in &chain {
+        for round in &pair.rounds {
+            if list.iter().any(|relay| relay.n == round.n) {
+                continue;
+            }
+            let entry = pair.outbox.iter().find(|entry| Some(&entry.id) == round.entry.as_ref());
+            list.push(delivered(round, entry, &judged));
+        }
+    }
+    if let Some(pair) = record.pair
+        && let Some(entry) = pair.open_entry().filter(|entry| entry.purpose.is_relay())
+    {
+        list.push(undelivered(entry, pair, &judged));
+    }
+    list
+}
+
+/// One row for each answer of the reviewer in this attempt.
+#[must_use]
+pub fn reviews(record: &RecordFacts<'_>) -> Vec<ReviewView> {
+    let chain = chain(record);
+    judged_answers(record, &chain)
+        .into_iter()
+        .enumerate()
+        .map(|(at, answer)| ReviewView {
+            n: u32::try_from(at + 1).unwrap_or(u32::MAX),
+            points: answer.points,
+            repeated: answer.repeated,
+            lines: answer.lines,
+        })
+        .collect()
+}
+
+/// The current pair and, before it, those it continues.
+fn chain<'a>(record: &RecordFacts<'a>) -> Vec<&'a PairRecord> {
+    let mut chain: Vec<&PairRecord> = Vec::new();
+    let mut next = record.pair;
+    while let Some(pair) = next {
+        if chain.iter().any(|seen| seen.id == pair.id) {
+            break;
+        }
+        chain.push(pair);
+        next = pair.continues.as_ref().and_then(|id| record.pairs.iter().copied().find(|other| &other.id == id));
+    }
+    chain.reverse();
+    chain
+}
+
+/// An answer of the reviewer, counted.
+struct Judged {
+    turn_id: TurnId,
+    message_id: Option<MessageId>,
+    points: u32,
+    repeated: u32,
+    lines: Option<u32>,
+}
+
+/// The reviewer's answer to each relay it got, in order.
+fn judged_answers(record: &RecordFacts<'_>, chain: &[&PairRecord]) -> Vec<Judged> {
+    let Some(reviewer) = record.conversation(Role::Reviewer) else { return Vec::new() };
+    let builder = record.conversation(Role::Implementer);
+    let mut earlier: Vec<&str> = Vec::new();
+    let mut judged: Vec<Judged> = Vec::new();
+    let to_reviewer = chain.iter().flat_map(|pair| &pair.rounds).filter(|round| round.direction == Direction::ToReviewer);
+    let mut last_n = 0;
+    for round in to_reviewer {
+        if round.n <= last_n {
+            continue;
+        }
+        last_n = round.n;
+        let Some(turn) = answering_turn(reviewer, &round.delivered_turn_id) else { continue };
+        let Some(answer) = &turn.answer else { continue };
+        let counted = crate::verdict::points::count(&answer.text, &earlier);
+        judged.push(Judged {
+            turn_id: turn.id.clone(),
+            message_id: Some(answer.message_id.clone()),
+            points: counted.0,
+            repeated: counted.1,
+            lines: builder.and_then(|builder| changed_lines(builder, round.source_turn_id.as_ref())),
+        });
+        earlier.push(&answer.text);
+    }
+    judged
+}
+
+/// The turn that answers a delivery: its own, or the one that took its place.
+fn answering_turn<'a>(conversation: &'a Conversation, delivered: &TurnId) -> Option<&'a Turn> {
+    let at = conversation.turn_index(delivered)?;
+    conversation.turns.get(at..)?.iter().find(|turn| turn.answer.is_some() && turn.outcome.is_some())
+}
+
+/// Lines added in the turn whose work was reviewed, where its tool calls say so.
+fn changed_lines(conversation: &Conversation, turn: Option<&TurnId>) -> Option<u32> {
+    let turn = conversation.turns.get(conversation.turn_index(turn?)?)?;
+    let mut sum = None;
+    for item in &turn.items {
+        if let ItemKind::Tool { lines: Some((added, _)), .. } = item.kind {
+            sum = Some(sum.unwrap_or(0_u32).saturating_add(added));
+        }
+    }
+    sum
+}
+
+fn delivered(round: &Round, entry: Option<&Entry>, judged: &[Judged]) -> RelayView {
+    let found = counted(judged, round.direction, round.source_turn_id.as_ref(), round.source_message_id.as_ref());
+    RelayView {
+        n: round.n,
+        to: round.direction.target(),
+        sent_at: entry.and_then(|entry| entry.last_key_at),
+        seen_at: Some(round.at),
+        state: EntryState::Delivered,
+        first_line: round.text.first_line.clone(),
+        edited: round.edited,
+        points: found.map(|judged| judged.points),
+        repeated: found.map(|judged| judged.repeated),
+    }
+}
+
+fn undelivered(entry: &Entry, pair: &PairRecord, judged: &[Judged]) -> RelayView {
+    let direction = if entry.target == Role::Reviewer { Direction::ToReviewer } else { Direction::ToImplementer };
+    let found = counted(judged, direction, entry.source_turn_id.as_ref(), entry.source_message_id.as_ref());
+    RelayView {
+        n: pair.round_count.saturating_add(1),
+        to: entry.target,
+        sent_at: entry.last_key_at,
+        seen_at: None,
+        state: entry.state,
+        first_line: entry.text.first_line.clone(),
+        edited: entry.edited,
+        points: found.map(|judged| judged.points),
+        repeated: found.map(|judged| judged.repeated),
+    }
+}
+
+fn counted<'a>(
+    judged: &'a [Judged],
+    direction: Direction,
+    turn: Option<&TurnId>,
+    message: Option<&MessageId>,
+) -> Option<&'a Judged> {
+    if direction == Direction::ToReviewer {
+        return None;
+    }
+    judged.iter().find(|judged| Some(&judged.turn_id) == turn && (message.is_none() || judged.message_id.as_ref() == message))
+}
