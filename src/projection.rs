@@ -1,6 +1,16 @@
 //! What a viewer draws, derived from the records and the sessions: facts and sentences, no styles, no widths, no keys' positions.
 //! Pure; serialisable, so that a viewer in another process draws the same.
 
+pub mod banner;
+pub mod build;
+pub mod facts;
+pub mod foreign;
+pub mod record;
+pub mod reviews;
+pub mod sessions;
+pub mod thread;
+pub mod words;
+
 use std::sync::Arc;
 
 use jiff::Timestamp;
@@ -38,6 +48,16 @@ pub struct Projection {
     pub log: Vec<Arc<Decision>>,
     /// The conversation of the record that a viewer asked to be shown.
     pub shown: Option<Arc<Thread>>,
+}
+
+/// Whose conversation a viewer asks for.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Shown {
+    /// Of a run or a pair: both sides.
+    Record(RecordKey),
+    /// Of one session.
+    Session(SessionKey),
 }
 
 /// Who drives.
@@ -96,7 +116,8 @@ pub enum Standing {
 pub struct RunView {
     /// The record.
     pub key: RecordKey,
-    /// Its revision: goes with every control.
+    /// Goes with every control, so that one that was meant for something else is refused. For a run it is made of its
+    /// own revision and its pair's; nothing else may be read from it.
     pub revision: u64,
     /// Its name, or the work tree's folder name, or its id.
     pub name: String,

@@ -4,6 +4,7 @@
 use super::facts::{Facts, RecordFacts, SessionFacts};
 use super::words::{self, Labels};
 use super::{Banner, Offer, record, reviews};
+use crate::machine::ledger::Origin;
 use crate::model::conversation::{Conversation, Outcome, Turn};
 use crate::model::ids::{Role, TurnId};
 use crate::model::outbox::{Entry, EntryState};
@@ -202,15 +203,24 @@ impl Case<'_> {
     /// The side with the newest prompt that no entry of this home claims, or an interrupted turn, and that turn.
     fn newest_human(&self) -> (Role, Option<&Turn>) {
         let of = |role: Role| {
-            let session = self.session_key(role)?;
             let turns = &self.record.conversation(role)?.turns;
             turns.iter().rev().take(8).find(|turn| {
-                turn.outcome == Some(Outcome::Interrupted) || !self.record.ledger.claims(&session, &turn.id)
+                turn.outcome == Some(Outcome::Interrupted) || !self.is_ours(role, turn)
             })
         };
         let (builder, reviewer) = (of(Role::Implementer), of(Role::Reviewer));
         let time = |turn: Option<&Turn>| turn.and_then(|turn| turn.ended_at.max(turn.prompt.record.at));
         if time(reviewer) > time(builder) { (Role::Reviewer, reviewer) } else { (Role::Implementer, builder) }
+    }
+
+    /// Whether a message of this home began the turn.
+    fn is_ours(&self, role: Role, turn: &Turn) -> bool {
+        let (Some(session), Some(conversation)) = (self.session_key(role), self.record.conversation(role)) else {
+            return false;
+        };
+        conversation
+            .turn_index(&turn.id)
+            .is_some_and(|at| self.record.ledger.origin(&session, conversation, at) != Origin::Human)
     }
 
     fn session_key(&self, role: Role) -> Option<crate::model::ids::SessionKey> {
@@ -273,7 +283,7 @@ impl Case<'_> {
         let role = self.awaited();
         let who = self.label(role);
         let turn = self.record.conversation(role).and_then(Conversation::newest);
-        let ours = turn.is_some_and(|turn| self.session_key(role).is_some_and(|key| self.record.ledger.claims(&key, &turn.id)));
+        let ours = turn.is_some_and(|turn| self.is_ours(role, turn));
         let what = if ours {
             format!("asks {who} again to go on")
         } else {

@@ -13,6 +13,7 @@ use crate::machine::ledger::Ledger;
 use crate::model::conversation::Conversation;
 use crate::model::event::Decision;
 use crate::model::ids::{RecordKey, Role, SessionKey};
+use crate::model::outbox::TranscriptMark;
 use crate::model::pair::PairRecord;
 use crate::model::reach::Reach;
 use crate::model::run::RunRecord;
@@ -54,6 +55,8 @@ pub struct SessionFacts {
     pub note: SessionNote,
     /// Its transcript, if it was read.
     pub conversation: Option<Arc<Conversation>>,
+    /// Where its transcript ended then.
+    pub mark: Option<TranscriptMark>,
     /// The newest observation.
     pub reach: Option<Reach>,
     /// Its state, once it was told.

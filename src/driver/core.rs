@@ -1,0 +1,285 @@
+//! The driver without a clock, a thread or a channel: inputs and the time go in, jobs go to the ports, events and the
+//! projection come out. The real task and the simulator run this same code.
+//!
+//! The only way a record changes is [`Core::law`]: step → save → act → publish. Which step is due is the machines'
+//! business, which record is looked at and when is [`looks`]'s, what a person ordered is [`orders`]'s.
+
+pub mod acts;
+pub mod books;
+pub mod creation;
+pub mod kept;
+pub mod law;
+pub mod looks;
+pub mod orders;
+pub mod scene;
+pub mod screen;
+pub mod sessions;
+
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
+use std::sync::Arc;
+
+use jiff::tz::TimeZone;
+use jiff::{SignedDuration, Timestamp};
+
+use self::books::Books;
+use self::creation::{Ids, Parked};
+use self::screen::Screen;
+use self::sessions::{Known, WorkTrees};
+use super::ports::{Agents, FoundSession, Outcome, ReadOnly, Records, Transcripts};
+use super::why::Why;
+use crate::machine::ledger::Ledger;
+use crate::model::command::{Command, Reply};
+use crate::model::event::Event;
+use crate::model::ids::{RecordKey, SessionKey};
+use crate::model::tempo::Tempo;
+use crate::projection::{DriverFact, Notice};
+
+/// A missed notification delays by this at most.
+const TICK: SignedDuration = SignedDuration::from_secs(15);
+
+/// What a home decides about its driver.
+#[derive(Clone, Debug)]
+pub struct Options {
+    /// How fast waits run.
+    pub tempo: Tempo,
+    /// Entropy for the ids of new records; equal seeds give equal ids.
+    pub seed: u64,
+    /// The home's folder, for people.
+    pub home: String,
+    /// The person's time zone.
+    pub zone: TimeZone,
+    /// A first message may go out although the box cannot be read.
+    pub send_when_box_unknown: bool,
+    /// Who drives, as the screens are to say it. Anything but [`DriverFact::Here`] makes a viewer: it reads, never acts.
+    pub driver: DriverFact,
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        Self {
+            tempo: Tempo::REAL,
+            seed: 0,
+            home: String::new(),
+            zone: TimeZone::UTC,
+            send_when_box_unknown: false,
+            driver: DriverFact::Here,
+        }
+    }
+}
+
+/// What the driver is told.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Input {
+    /// An order, with a number that comes back with its reply.
+    Command {
+        /// The number.
+        ticket: u64,
+        /// The order.
+        command: Box<Command>,
+    },
+    /// A job ended.
+    Outcome(Box<Outcome>),
+    /// Transcripts may have changed; [`Transcripts::changed`] says which.
+    Hint,
+    /// Nothing but the time.
+    Tick,
+}
+
+/// The driver. See the module.
+#[derive(Debug)]
+pub struct Core<R, T, A> {
+    records: R,
+    transcripts: T,
+    agents: A,
+    options: Options,
+    started_at: Timestamp,
+    books: Books,
+    read_only: Vec<ReadOnly>,
+    ledger: Ledger,
+    sessions: BTreeMap<SessionKey, Known>,
+    trees: WorkTrees,
+    found: Vec<FoundSession>,
+    dirty: BTreeSet<RecordKey>,
+    touched: BTreeSet<SessionKey>,
+    next_tick: Timestamp,
+    parked: Vec<Parked>,
+    ids: Ids,
+    seq: u64,
+    events: VecDeque<Event>,
+    replies: VecDeque<(u64, Reply)>,
+    notices: Vec<Notice>,
+    why: Why,
+    screen: Screen,
+}
+
+impl<R: Records, T: Transcripts, A: Agents> Core<R, T, A> {
+    /// Loads the home, puts it in order (`loops.md` §6) and looks at everything once.
+    pub fn start(records: R, transcripts: T, agents: A, options: Options, now: Timestamp) -> Self {
+        let ids = Ids::new(options.seed);
+        let mut core = Self {
+            records,
+            transcripts,
+            agents,
+            options,
+            started_at: now,
+            books: Books::default(),
+            read_only: Vec::new(),
+            ledger: Ledger::new(),
+            sessions: BTreeMap::new(),
+            trees: WorkTrees::default(),
+            found: Vec::new(),
+            dirty: BTreeSet::new(),
+            touched: BTreeSet::new(),
+            next_tick: now,
+            parked: Vec::new(),
+            ids,
+            seq: 0,
+            events: VecDeque::new(),
+            replies: VecDeque::new(),
+            notices: Vec::new(),
+            why: Why::default(),
+            screen: Screen::default(),
+        };
+        core.load(now);
+        core.tick(now);
+        if core.drives() {
+            core.stop_orphans(now);
+        }
+        core.settle(now);
+        core
+    }
+
+    /// Takes one input in and carries out everything that follows from it.
+    pub fn input(&mut self, input: Input, now: Timestamp) {
+        self.due(now);
+        match input {
+            Input::Command { ticket, command } => self.command(ticket, *command, now),
+            Input::Outcome(outcome) => self.outcome(*outcome, now),
+            Input::Hint => self.hint(now),
+            Input::Tick => {}
+        }
+        self.settle(now);
+        self.unpark(now);
+    }
+
+    /// Gives an order and answers at once, if it can be answered at once.
+    pub fn order(&mut self, command: Command, now: Timestamp) -> Option<Reply> {
+        let ticket = u64::MAX;
+        self.input(Input::Command { ticket, command: Box::new(command) }, now);
+        let at = self.replies.iter().position(|(of, _)| *of == ticket)?;
+        self.replies.remove(at).map(|(_, reply)| reply)
+    }
+
+    /// The time at which [`Input::Tick`] is due at the latest.
+    #[must_use]
+    pub fn deadline(&self) -> Option<Timestamp> {
+        let records = self.books.wakes();
+        let sessions = self.sessions.values().filter_map(Known::wake);
+        let parked = self.parked.iter().map(Parked::until);
+        records.chain(sessions).chain(parked).chain([self.next_tick]).min()
+    }
+
+    /// Events published since the last call, oldest first.
+    pub fn take_events(&mut self) -> Vec<Event> {
+        self.events.drain(..).collect()
+    }
+
+    /// Answers to orders since the last call, with their numbers.
+    pub fn take_replies(&mut self) -> Vec<(u64, Reply)> {
+        self.replies.drain(..).collect()
+    }
+
+    /// The records, as last saved.
+    #[must_use]
+    pub const fn books(&self) -> &Books {
+        &self.books
+    }
+
+    /// The ports, for tests that look at what they were asked.
+    pub const fn ports(&mut self) -> (&mut R, &mut T, &mut A) {
+        (&mut self.records, &mut self.transcripts, &mut self.agents)
+    }
+
+    /// Gives the ports back: the driver is over.
+    pub fn into_ports(self) -> (R, T, A) {
+        (self.records, self.transcripts, self.agents)
+    }
+
+    /// Whether this process drives; a viewer only reads.
+    #[must_use]
+    pub const fn drives(&self) -> bool {
+        matches!(self.options.driver, DriverFact::Here)
+    }
+
+    /// Says who drives, for a viewer.
+    pub fn driven_by(&mut self, driver: DriverFact) {
+        if self.options.driver != driver {
+            self.options.driver = driver;
+            self.screen.outdate();
+        }
+    }
+
+    /// Reads all records anew, for a viewer: what it showed is replaced.
+    pub fn reload(&mut self, now: Timestamp) {
+        self.load(now);
+        self.settle(now);
+    }
+
+    fn load(&mut self, now: Timestamp) {
+        let loaded = self.records.load();
+        self.books = Books::of(loaded.runs, loaded.pairs);
+        self.ledger = Ledger::new();
+        for run in self.books.runs() {
+            self.ledger.add_run(&run.record);
+        }
+        for pair in self.books.pairs() {
+            self.ledger.add_pair(&pair.record);
+        }
+        self.read_only = loaded.read_only;
+        for (key, note) in loaded.sessions {
+            self.sessions.entry(key).or_default().facts.note = note;
+        }
+        self.seq = self.seq.max(loaded.last_seq);
+        self.why = Why::of(loaded.decisions);
+        for text in loaded.notices {
+            self.notice(text, true, now);
+        }
+        self.dirty = self.books.watched();
+        self.screen.outdate();
+    }
+
+    /// Says something once.
+    fn notice(&mut self, text: String, is_error: bool, now: Timestamp) {
+        const KEPT: usize = 50;
+        if self.notices.iter().any(|notice| notice.text == text) {
+            return;
+        }
+        self.notices.push(Notice { at: now, text, is_error });
+        let over = self.notices.len().saturating_sub(KEPT);
+        self.notices.drain(..over);
+        self.screen.outdate();
+    }
+
+    /// What the time alone makes due.
+    fn due(&mut self, now: Timestamp) {
+        if now >= self.next_tick {
+            self.tick(now);
+        }
+        self.dirty.extend(self.books.due(now));
+        self.due_sessions(now);
+    }
+
+    /// The self-heal: everything that waits is looked at, whatever was or was not announced.
+    fn tick(&mut self, now: Timestamp) {
+        let pause = self.options.tempo.wait(TICK);
+        self.next_tick = now.checked_add(pause).unwrap_or(now);
+        self.find_sessions();
+        self.observe_all(now);
+        self.dirty.extend(self.books.watched());
+    }
+
+    /// The projection, made anew only when something changed since the last one.
+    pub fn projection(&mut self, now: Timestamp) -> Arc<crate::projection::Projection> {
+        self.draw(now)
+    }
+}

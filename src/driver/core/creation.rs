@@ -1,0 +1,181 @@
+//! New records from orders: their ids, and the wait for a first observation of sessions that nobody has looked at yet.
+
+use jiff::{SignedDuration, Timestamp};
+
+use super::Core;
+use super::acts::{Acted, not_saved};
+use crate::driver::ports::{Agents, Records, Transcripts};
+use crate::machine::{pair, run};
+use crate::model::command::{Command, NewPair, NewRun, Refusal, Reply};
+use crate::model::config::FirstPhase;
+use crate::model::ids::{PairId, RecordKey, RunId, SessionRef};
+use crate::model::pair::Kickoff;
+use crate::model::run::RunRecord;
+
+/// An order waits this long for the observation of its sessions.
+const PATIENCE: SignedDuration = SignedDuration::from_secs(5);
+
+/// Ids of new records: the time and a suffix, so that they sort by age and never meet.
+#[derive(Clone, Debug)]
+pub struct Ids {
+    state: u64,
+}
+
+impl Ids {
+    /// A sequence that depends on nothing but the seed.
+    #[must_use]
+    pub const fn new(seed: u64) -> Self {
+        Self { state: seed }
+    }
+
+    /// The next id, `{yyyymmdd-hhmmss}-{suffix}`.
+    pub fn next(&mut self, now: Timestamp) -> String {
+        const LETTERS: &[u8] = b"abcdefghijkmnpqrstuvwxyz23456789";
+        let mut bits = self.step();
+        let mut suffix = String::with_capacity(5);
+        for _ in 0..5 {
+            let at = usize::try_from(bits & 31).unwrap_or(0);
+            suffix.push(LETTERS.get(at).copied().map_or('x', char::from));
+            bits >>= 5;
+        }
+        format!("{}-{suffix}", now.strftime("%Y%m%d-%H%M%S"))
+    }
+
+    /// A step of SplitMix64: every seed gives another sequence, none repeats within a home's life.
+    const fn step(&mut self) -> u64 {
+        self.state = self.state.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mut mixed = self.state;
+        mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        mixed ^ (mixed >> 31)
+    }
+}
+
+/// An order that waits for the first observation of its sessions.
+#[derive(Clone, Debug)]
+pub struct Parked {
+    ticket: u64,
+    command: Command,
+    sides: [SessionRef; 2],
+    until: Timestamp,
+}
+
+impl Parked {
+    /// How long it waits at most.
+    #[must_use]
+    pub const fn until(&self) -> Timestamp {
+        self.until
+    }
+}
+
+impl<R: Records, T: Transcripts, A: Agents> Core<R, T, A> {
+    /// A creation: at once when both sessions were observed, else after that.
+    pub(super) fn create(&mut self, ticket: u64, command: Command, sides: [SessionRef; 2], now: Timestamp) {
+        for side in &sides {
+            self.read(side, now);
+            if self.reach_of(side).is_none() {
+                self.observe(&side.key(), now);
+            }
+        }
+        let until = now.checked_add(self.options.tempo.wait(PATIENCE)).unwrap_or(now);
+        self.parked.push(Parked { ticket, command, sides, until });
+    }
+
+    fn reach_of(&self, side: &SessionRef) -> Option<&crate::model::reach::Reach> {
+        self.sessions.get(&side.key()).and_then(|known| known.facts.reach.as_ref())
+    }
+
+    /// Carries out the creations that have waited long enough.
+    pub(super) fn unpark(&mut self, now: Timestamp) {
+        let mut waiting = Vec::new();
+        let mut ready = Vec::new();
+        for parked in std::mem::take(&mut self.parked) {
+            let is_observed = parked.sides.iter().all(|side| self.reach_of(side).is_some());
+            if is_observed || parked.until <= now { ready.push(parked) } else { waiting.push(parked) }
+        }
+        self.parked = waiting;
+        if ready.is_empty() {
+            return;
+        }
+        for parked in ready {
+            let reply = match parked.command {
+                Command::CreateRun(order) => self.create_run(order, now),
+                Command::CreatePair(order) => self.create_pair(order, now),
+                Command::Control { .. } | Command::Session { .. } | Command::LookNow => continue,
+            };
+            let reply = reply.unwrap_or_else(Reply::Refused);
+            self.replies.push_back((parked.ticket, reply));
+        }
+        self.settle(now);
+    }
+
+    fn create_run(&mut self, mut order: NewRun, now: Timestamp) -> Result<Reply, Refusal> {
+        order.implementer = self.at_home(order.implementer, now);
+        order.reviewer = self.at_home(order.reviewer, now);
+        let id = RunId::new(self.fresh_id(now));
+        let scene = self.scene(&order.implementer, &order.reviewer, now);
+        let record = run::create(&order, id.clone(), &scene)?;
+        let note = first_words(&record);
+        self.bring_into_being(record, now).map_err(|error| not_saved(&error))?;
+        Ok(Reply::Done { record: Some(RecordKey::Run(id)), note })
+    }
+
+    fn create_pair(&mut self, mut order: NewPair, now: Timestamp) -> Result<Reply, Refusal> {
+        order.implementer = self.at_home(order.implementer, now);
+        order.reviewer = self.at_home(order.reviewer, now);
+        let id = PairId::new(self.fresh_id(now));
+        let scene = self.scene(&order.implementer, &order.reviewer, now);
+        let record = pair::create(&order, id.clone(), &scene)?;
+        let builder = record.implementer.agent;
+        let note = match record.kickoff {
+            Kickoff::WaitForNext => format!("nothing is sent; {builder}'s next answer goes to {}", record.reviewer.agent),
+            Kickoff::UseCurrent | Kickoff::Turn { .. } => format!("{builder}'s answer goes to {}", record.reviewer.agent),
+        };
+        self.bring_into_being(record, now).map_err(|error| not_saved(&error))?;
+        Ok(Reply::Done { record: Some(RecordKey::Pair(id)), note })
+    }
+
+    /// The session with the folder it works in now, as its transcript names it.
+    fn at_home(&mut self, mut session: SessionRef, now: Timestamp) -> SessionRef {
+        self.read(&session, now);
+        let known = self.sessions.get(&session.key()).and_then(|known| known.facts.conversation.as_ref());
+        if let Some(folder) = known.and_then(|conversation| conversation.cwd.clone()) {
+            session.worktree = folder;
+        }
+        session
+    }
+
+    fn fresh_id(&mut self, now: Timestamp) -> String {
+        loop {
+            let id = self.ids.next(now);
+            if !self.books.is_taken(&id) && !self.read_only.iter().any(|foreign| foreign.key.as_str() == id) {
+                return id;
+            }
+        }
+    }
+
+    /// A run that goes on from a stopped one.
+    pub(super) fn create_run_on(&mut self, mut record: RunRecord, acted: &mut Acted, now: Timestamp) {
+        record.id = RunId::new(self.fresh_id(now));
+        record.created_at = now;
+        let key = RecordKey::Run(record.id.clone());
+        let words = first_words(&record);
+        match self.bring_into_being(record, now) {
+            Ok(()) => {
+                acted.made = Some(key);
+                acted.words = Some(words);
+            }
+            Err(error) => acted.refused = Some(not_saved(&error)),
+        }
+    }
+}
+
+/// What a new run does first.
+fn first_words(run: &RunRecord) -> String {
+    let (builder, reviewer) = (run.implementer.agent, run.reviewer.agent);
+    match run.config.first_phase {
+        FirstPhase::Next => format!("nothing is sent; {builder}'s next answer goes to {reviewer}"),
+        FirstPhase::Current => format!("{builder}'s last answer goes to {reviewer}"),
+        FirstPhase::Ask => format!("{builder} is asked for the first phase"),
+    }
+}

@@ -1,0 +1,283 @@
+//! Orders of people: checked against what they saw, carried out through the law, answered when they are saved.
+
+use jiff::Timestamp;
+
+use super::Core;
+use super::acts::not_saved;
+use super::books::Shelved;
+use super::kept::{Held, Kept};
+use crate::driver::ports::{Agents, Job, Records, Transcripts};
+use crate::machine::{pair, run};
+use crate::model::command::{Command, Control, Refusal, RefusalKind, Reply, SessionControl};
+use crate::model::event::EventKind;
+use crate::model::ids::{PairId, RecordKey, RunId, SessionKey, SessionRef};
+use crate::model::pair::PairRecord;
+use crate::model::run::RunRecord;
+use crate::projection::DriverFact;
+
+/// How far a pair's revision is shifted in what a run's screen showed.
+const PAIR_SHIFT: u32 = 32;
+
+/// The revision a screen shows for a run with its pair: it moves when either moves.
+#[must_use]
+pub fn seen_revision(run: u64, pair: Option<u64>) -> u64 {
+    (run & u64::from(u32::MAX)) | (pair.unwrap_or(0) << PAIR_SHIFT)
+}
+
+impl<R: Records, T: Transcripts, A: Agents> Core<R, T, A> {
+    /// Takes an order in.
+    pub(super) fn command(&mut self, ticket: u64, command: Command, now: Timestamp) {
+        if let Some(refusal) = self.not_driver() {
+            self.replies.push_back((ticket, Reply::Refused(refusal)));
+            return;
+        }
+        let reply = match command {
+            Command::CreateRun(order) => {
+                let sides = [order.implementer.clone(), order.reviewer.clone()];
+                return self.create(ticket, Command::CreateRun(order), sides, now);
+            }
+            Command::CreatePair(order) => {
+                let sides = [order.implementer.clone(), order.reviewer.clone()];
+                return self.create(ticket, Command::CreatePair(order), sides, now);
+            }
+            Command::Control { target, expect, control } => self.control(&target, expect, &control, now),
+            Command::Session { session, control } => self.session_control(&session, control, now),
+            Command::LookNow => {
+                self.tick(now);
+                Ok(Reply::Done { record: None, note: "looks at everything".to_owned() })
+            }
+        };
+        self.replies.push_back((ticket, reply.unwrap_or_else(Reply::Refused)));
+    }
+
+    fn not_driver(&self) -> Option<Refusal> {
+        let message = match &self.options.driver {
+            DriverFact::Here => return None,
+            DriverFact::Elsewhere { pid: Some(pid) } => {
+                format!("process {pid} drives this home: give the order there, or stop it and take over")
+            }
+            DriverFact::Elsewhere { pid: None } => "another process drives this home: give the order there".to_owned(),
+            DriverFact::Nobody => "nobody drives this home: take over first".to_owned(),
+            DriverFact::Starting => "still starting: try again in a moment".to_owned(),
+        };
+        Some(Refusal { kind: RefusalKind::NotDriver, message, field: None })
+    }
+
+    fn control(
+        &mut self,
+        target: &RecordKey,
+        expect: Option<u64>,
+        control: &Control,
+        now: Timestamp,
+    ) -> Result<Reply, Refusal> {
+        if let Some(foreign) = self.read_only.iter().find(|foreign| &foreign.key == target) {
+            return Err(Refusal::not_now(format!("{target} is shown only: {}", foreign.why)));
+        }
+        let is_changed = match target {
+            RecordKey::Run(id) => self.books.run(id).ok_or_else(|| unknown(target))?.is_changed(),
+            RecordKey::Pair(id) => self.books.pair(id).ok_or_else(|| unknown(target))?.is_changed(),
+        };
+        self.check_unmoved(target, expect, control)?;
+        if is_changed && let Some(reply) = self.control_changed(target, control, now)? {
+            return Ok(reply);
+        }
+        match target {
+            RecordKey::Run(id) => self.control_run(id, control, now),
+            RecordKey::Pair(id) => self.control_pair(id, control, now),
+        }
+    }
+
+    /// Refuses an order that was meant for another state of the record.
+    fn check_unmoved(&self, target: &RecordKey, expect: Option<u64>, control: &Control) -> Result<(), Refusal> {
+        let Some(expect) = expect else { return Ok(()) };
+        let own = self.books.revision(target) & u64::from(u32::MAX);
+        let (expected_own, expected_pair) = (expect & u64::from(u32::MAX), expect >> PAIR_SHIFT);
+        let pair = match target {
+            RecordKey::Run(id) => self.current_pair(id).map_or(0, |held| held.record.revision),
+            RecordKey::Pair(_) => 0,
+        };
+        let pair_counts = expected_pair != 0 && !is_of_the_run_alone(control);
+        if own == expected_own && (!pair_counts || pair == expected_pair) {
+            return Ok(());
+        }
+        let message = "it moved while you looked: look again, then repeat the order".to_owned();
+        Err(Refusal { kind: RefusalKind::Moved, message, field: None })
+    }
+
+    /// The pair of a run's current attempt.
+    pub(super) fn current_pair(&self, run: &RunId) -> Option<&Held<PairRecord>> {
+        let run = self.books.run(run)?;
+        run.record.current_pair_id.as_ref().and_then(|id| self.books.pair(id))
+    }
+
+    fn control_run(&mut self, id: &RunId, control: &Control, now: Timestamp) -> Result<Reply, Refusal> {
+        let key = RecordKey::Run(id.clone());
+        let held = self.books.run(id).ok_or_else(|| unknown(&key))?;
+        let pairs = self.books.pairs_of(&held.record);
+        let scene = self.shown_scene(&held.record.implementer, &held.record.reviewer, now);
+        let step = run::control(&held.record, &pairs, control, &scene)?;
+        self.answer(step, key, control, now)
+    }
+
+    fn control_pair(&mut self, id: &PairId, control: &Control, now: Timestamp) -> Result<Reply, Refusal> {
+        let key = RecordKey::Pair(id.clone());
+        let held = self.books.pair(id).ok_or_else(|| unknown(&key))?;
+        let scene = self.shown_scene(&held.record.implementer, &held.record.reviewer, now);
+        let step = pair::control(&held.record, control, &scene)?;
+        self.answer(step, key, control, now)
+    }
+
+    fn answer<K: Shelved>(
+        &mut self,
+        step: crate::machine::Step<K>,
+        key: RecordKey,
+        control: &Control,
+        now: Timestamp,
+    ) -> Result<Reply, Refusal> {
+        self.dirty.extend(self.books.related(&key));
+        let acted = self.law(step, now).map_err(|error| not_saved(&error))?;
+        if let Some(refusal) = acted.refused {
+            return Err(refusal);
+        }
+        let note = acted.words.unwrap_or_else(|| done_words(control).to_owned());
+        Ok(Reply::Done { record: Some(acted.made.unwrap_or(key)), note })
+    }
+
+    /// Controls of a record whose file is somebody else's: take that file, or put it away and stop.
+    fn control_changed(
+        &mut self,
+        target: &RecordKey,
+        control: &Control,
+        now: Timestamp,
+    ) -> Result<Option<Reply>, Refusal> {
+        match control {
+            Control::Resume => {
+                match target {
+                    RecordKey::Run(id) => self.adopt_run(id, now)?,
+                    RecordKey::Pair(id) => self.adopt_pair(id, now)?,
+                }
+                let note = "the file on the disk counts from now on".to_owned();
+                Ok(Some(Reply::Done { record: Some(target.clone()), note }))
+            }
+            Control::Stop => {
+                self.records.displace(target).map_err(|error| not_saved(&error))?;
+                Ok(None)
+            }
+            _ => Err(Refusal::not_now(
+                "its file was changed by another program: resume takes that file, stop puts it away and keeps ours",
+            )),
+        }
+    }
+
+    fn adopt_run(&mut self, id: &RunId, now: Timestamp) -> Result<(), Refusal> {
+        let record = self.records.adopt_run(id).map_err(|error| not_saved(&error))?;
+        self.ledger.add_run(&record);
+        self.adopted(record, EventKind::ChecklistResumed, now);
+        Ok(())
+    }
+
+    /// Takes the file on the disk as a pair's record.
+    ///
+    /// # Errors
+    /// It cannot be read.
+    pub(super) fn adopt_pair(&mut self, id: &PairId, now: Timestamp) -> Result<(), Refusal> {
+        let record = self.records.adopt_pair(id).map_err(|error| not_saved(&error))?;
+        self.ledger.add_pair(&record);
+        self.adopted(record, EventKind::PairResumed, now);
+        Ok(())
+    }
+
+    fn adopted<K: Shelved>(&mut self, record: K, event: EventKind, now: Timestamp) {
+        let key = record.key();
+        record.put(&mut self.books);
+        self.dirty.extend(self.books.related(&key));
+        self.screen.outdate();
+        self.publish(event, &key, Some("record_changed".to_owned()), now);
+    }
+
+    fn session_control(&mut self, key: &SessionKey, control: SessionControl, now: Timestamp) -> Result<Reply, Refusal> {
+        let session = self.session_ref(key).ok_or_else(|| Refusal {
+            kind: RefusalKind::Unknown,
+            message: format!("no session {key} is known here"),
+            field: None,
+        })?;
+        let mut note = self.sessions.get(key).map(|known| known.facts.note.clone()).unwrap_or_default();
+        note.schema = note.schema.max(crate::model::pair::SCHEMA);
+        let words = match control {
+            SessionControl::Rename { name } => {
+                note.name = Some(name.trim().to_owned()).filter(|name| !name.is_empty());
+                "renamed"
+            }
+            SessionControl::PutAway => {
+                note.put_away_at = note.put_away_at.or(Some(now));
+                "put away; the agent's own file stays as it is"
+            }
+            SessionControl::TakeBack => {
+                note.put_away_at = None;
+                "taken back"
+            }
+            SessionControl::BringBack => {
+                self.agents.begin(Job::BringBack(session));
+                return Ok(Reply::Done { record: None, note: format!("resumes {key}") });
+            }
+        };
+        self.records.save_session(key, &note).map_err(|error| not_saved(&error))?;
+        self.sessions.entry(key.clone()).or_default().facts.note = note;
+        self.dirty.extend(self.books.with_session(key));
+        self.screen.outdate();
+        Ok(Reply::Done { record: None, note: words.to_owned() })
+    }
+
+    /// A session by its key, wherever it is known from.
+    pub(super) fn session_ref(&self, key: &SessionKey) -> Option<SessionRef> {
+        let of_run = self.books.runs().flat_map(|held| [&held.record.implementer, &held.record.reviewer]);
+        let of_pair = self.books.pairs().flat_map(|held| [&held.record.implementer, &held.record.reviewer]);
+        let found = self.found.iter().map(|found| &found.session);
+        found.chain(of_run).chain(of_pair).find(|session| &session.key() == key).cloned()
+    }
+}
+
+/// Controls that mean the same whatever the pair just did.
+const fn is_of_the_run_alone(control: &Control) -> bool {
+    matches!(
+        control,
+        Control::Pause
+            | Control::Stop
+            | Control::Rename { .. }
+            | Control::Configure { .. }
+            | Control::RunOn
+            | Control::Discard
+    )
+}
+
+fn unknown(key: &RecordKey) -> Refusal {
+    Refusal { kind: RefusalKind::Unknown, message: format!("no run or pair {key} is known here"), field: None }
+}
+
+/// What an order did, when the machine has no words of its own for it.
+const fn done_words(control: &Control) -> &'static str {
+    match control {
+        Control::Pause => "paused",
+        Control::Resume => "goes on",
+        Control::Ask => "asks for the phase",
+        Control::Retry => "reviews again",
+        Control::More { .. } => "more relays",
+        Control::Accept => "accepted",
+        Control::Skip => "skipped",
+        Control::AsFeedback => "goes back as feedback",
+        Control::Rename { .. } => "renamed",
+        Control::ForceRelay => "waits no longer",
+        Control::Confirm(_) => "done",
+        Control::Configure { .. } => "saved",
+        Control::Write { .. } => "goes out once the session is free",
+        Control::Follow => "follows the new conversation",
+        Control::BringBack => "brings the session back",
+        Control::CheckDelivery => "looks again",
+        Control::SendAgain => "sends it again",
+        Control::Drop => "dropped",
+        Control::ByHand => "paste it yourself",
+        Control::Stop => "stopped",
+        Control::RunOn => "runs on",
+        Control::Discard => "removed",
+    }
+}

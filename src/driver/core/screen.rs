@@ -1,0 +1,202 @@
+//! What viewers are given: the projection, made from the books when something changed since the last one.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use jiff::Timestamp;
+
+use super::Core;
+use super::kept::Held;
+use super::orders::seen_revision;
+use crate::driver::ports::{Agents, Records, Transcripts};
+use crate::machine::{pair, run};
+use crate::model::ids::{RecordKey, SessionKey};
+use crate::model::pair::PairRecord;
+use crate::model::run::RunRecord;
+use crate::projection::facts::{Facts, RecordFacts, SessionFacts};
+use crate::projection::{Projection, Shown, Thread, build, thread};
+
+/// What was shown last, and whether it is still true.
+#[derive(Clone, Debug, Default)]
+pub struct Screen {
+    is_current: bool,
+    last: Option<Arc<Projection>>,
+    shown: Option<Shown>,
+    thread: Option<Arc<Thread>>,
+    seq: u64,
+}
+
+impl Screen {
+    /// Something changed.
+    pub const fn outdate(&mut self) {
+        self.is_current = false;
+    }
+
+    /// Whether the conversation of a session is on the screen by itself.
+    #[must_use]
+    pub fn shows(&self, session: &SessionKey) -> bool {
+        matches!(&self.shown, Some(Shown::Session(shown)) if shown == session)
+    }
+}
+
+impl<R: Records, T: Transcripts, A: Agents> Core<R, T, A> {
+    /// Which conversation viewers want to see.
+    pub fn show(&mut self, shown: Option<Shown>, now: Timestamp) {
+        if self.screen.shown == shown {
+            return;
+        }
+        self.screen.shown = shown;
+        self.screen.thread = None;
+        self.screen.outdate();
+        self.read_shown(now);
+    }
+
+    /// Reads what is shown although no look does.
+    pub(super) fn read_shown(&mut self, now: Timestamp) {
+        match self.screen.shown.clone() {
+            Some(Shown::Record(key)) => self.read_sides(&key, now),
+            Some(Shown::Session(key)) => {
+                if let Some(session) = self.session_ref(&key) {
+                    self.read(&session, now);
+                }
+            }
+            None => {}
+        }
+        self.tell_states(now);
+    }
+
+    pub(super) fn draw(&mut self, now: Timestamp) -> Arc<Projection> {
+        if let Some(last) = self.screen.last.as_ref().filter(|_| self.screen.is_current) {
+            return last.clone();
+        }
+        let thread = self.thread(now);
+        self.screen.thread.clone_from(&thread);
+        let mut made = self.make(thread, now);
+        let is_same = self.screen.last.as_ref().is_some_and(|last| is_same(last, &mut made));
+        if !is_same {
+            self.screen.seq = self.screen.seq.saturating_add(1);
+            made.seq = self.screen.seq;
+            made.at = Some(now);
+            self.screen.last = Some(Arc::new(made));
+        }
+        self.screen.is_current = true;
+        for known in self.sessions.values_mut() {
+            known.shown.clone_from(&known.read);
+        }
+        self.screen.last.clone().unwrap_or_default()
+    }
+
+    fn make(&self, shown: Option<Arc<Thread>>, now: Timestamp) -> Projection {
+        let sessions: BTreeMap<SessionKey, SessionFacts> =
+            self.sessions.iter().map(|(key, known)| (key.clone(), known.facts.clone())).collect();
+        let runs = self.books.runs().map(|held| self.run_facts(held, &sessions, now));
+        let alone = self.books.pairs().filter(|held| held.record.owner != pair::CHECKLIST);
+        let pairs = alone.map(|held| self.pair_facts(held, &sessions, now));
+        let facts = Facts {
+            now,
+            zone: &self.options.zone,
+            seq: self.screen.seq,
+            driver: self.options.driver.clone(),
+            home: &self.options.home,
+            notices: &self.notices,
+            records: runs.chain(pairs).collect(),
+            read_only: &self.read_only,
+            found: &self.found,
+            sessions: &sessions,
+            log: self.why.lines(),
+            shown,
+        };
+        let mut projection = build::projection(&facts);
+        for view in &mut projection.runs {
+            if let RecordKey::Run(id) = &view.key {
+                let pair = self.current_pair(id).map(|held| held.record.revision);
+                view.revision = seen_revision(view.revision, pair);
+            }
+        }
+        projection
+    }
+
+    fn run_facts<'a>(
+        &'a self,
+        held: &'a Held<RunRecord>,
+        sessions: &'a BTreeMap<SessionKey, SessionFacts>,
+        now: Timestamp,
+    ) -> RecordFacts<'a> {
+        let run = held.seen();
+        let pairs = self.books.pairs_of(run);
+        let scene = self.scene(&run.implementer, &run.reviewer, now);
+        let pair = run.current_pair_id.as_ref().and_then(|id| self.books.pair(id));
+        RecordFacts {
+            run: Some(run),
+            pair: pair.map(Held::seen),
+            wait: run::wait(run, &pairs, &scene),
+            impossible: run::impossible(run, &pairs, &scene),
+            pairs,
+            unsaved: held.unsaved().or_else(|| pair.and_then(Held::unsaved)),
+            implementer: sessions.get(&run.implementer.key()),
+            reviewer: sessions.get(&run.reviewer.key()),
+            ledger: &self.ledger,
+        }
+    }
+
+    fn pair_facts<'a>(
+        &'a self,
+        held: &'a Held<PairRecord>,
+        sessions: &'a BTreeMap<SessionKey, SessionFacts>,
+        now: Timestamp,
+    ) -> RecordFacts<'a> {
+        let record = held.seen();
+        let scene = self.scene(&record.implementer, &record.reviewer, now);
+        let continued = record.continues.as_ref().and_then(|id| self.books.pair(id));
+        RecordFacts {
+            run: None,
+            pair: Some(record),
+            wait: pair::wait(record, &scene),
+            impossible: pair::impossible(record, &scene),
+            pairs: continued.into_iter().map(Held::seen).chain([record]).collect(),
+            unsaved: held.unsaved(),
+            implementer: sessions.get(&record.implementer.key()),
+            reviewer: sessions.get(&record.reviewer.key()),
+            ledger: &self.ledger,
+        }
+    }
+
+    /// The conversation that is shown; the same one as before when nothing in it changed.
+    fn thread(&self, now: Timestamp) -> Option<Arc<Thread>> {
+        let made = match self.screen.shown.as_ref()? {
+            Shown::Session(key) => {
+                let session = self.session_ref(key)?;
+                let conversation = self.sessions.get(key)?.facts.conversation.as_deref()?;
+                thread::of_session(&session, conversation, &self.ledger)
+            }
+            Shown::Record(key) => {
+                let sessions: BTreeMap<SessionKey, SessionFacts> =
+                    self.sessions.iter().map(|(key, known)| (key.clone(), known.facts.clone())).collect();
+                let facts = match key {
+                    RecordKey::Run(id) => self.run_facts(self.books.run(id)?, &sessions, now),
+                    RecordKey::Pair(id) => self.pair_facts(self.books.pair(id)?, &sessions, now),
+                };
+                thread::of_record(&facts)
+            }
+        };
+        let same = self.screen.thread.as_ref().filter(|last| ***last == made).cloned();
+        Some(same.unwrap_or_else(|| Arc::new(made)))
+    }
+}
+
+/// Whether two projections say the same; the conversation is compared by identity.
+fn is_same(last: &Projection, made: &mut Projection) -> bool {
+    let same_thread = match (&last.shown, &made.shown) {
+        (Some(last), Some(made)) => Arc::ptr_eq(last, made),
+        (None, None) => true,
+        _ => false,
+    };
+    if !same_thread {
+        return false;
+    }
+    let shown = made.shown.take();
+    (made.seq, made.at) = (last.seq, last.at);
+    let is_same = Projection { shown: None, ..last.clone() } == *made;
+    made.shown = shown;
+    is_same
+}

@@ -1,0 +1,328 @@
+//! What is known of sessions: transcripts as read, observations as made, states as told. Nothing here decides for a loop.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::mem::discriminant;
+
+use jiff::{SignedDuration, Timestamp};
+
+use super::Core;
+use crate::driver::ports::{Agents, Job, Outcome, Records, TranscriptRead, Transcripts};
+use crate::machine::{SentReport, TranscriptFact, session};
+use crate::model::event::Decision;
+use crate::model::ids::{EntryId, RecordKey, SessionKey, SessionRef};
+use crate::model::outbox::Entry;
+use crate::model::reach::{InFlight, ProbeAsk};
+use crate::model::run::GitMark;
+use crate::model::session::{Need, SessionState};
+use crate::projection::facts::SessionFacts;
+
+/// Observations of one session are at least this far apart.
+const PROBE_PAUSE: SignedDuration = SignedDuration::from_millis(250);
+/// A state must hold this long before it is told: flicker is no transition.
+const STEADY: SignedDuration = SignedDuration::from_secs(1);
+/// How many sessions that no record uses are observed with each tick, newest first.
+const OBSERVED: usize = 24;
+
+/// One session.
+#[derive(Clone, Debug, Default)]
+pub struct Known {
+    /// What screens are shown.
+    pub facts: SessionFacts,
+    /// Its transcript as last read.
+    pub read: Option<TranscriptRead>,
+    /// Its transcript as the last projection showed it.
+    pub shown: Option<TranscriptRead>,
+    /// The send sequence that runs: whose, and which entry.
+    pub sending: Option<(RecordKey, EntryId)>,
+    /// The observation that runs.
+    probing: Option<ProbeAsk>,
+    /// When the last observation was begun.
+    probed_at: Option<Timestamp>,
+    /// An observation that must wait, and until when.
+    probe_next: Option<(Timestamp, ProbeAsk)>,
+    /// The state that was told last.
+    told: Option<SessionState>,
+    /// A state that differs from it, and since when it holds.
+    candidate: Option<(SessionState, Timestamp)>,
+    /// When the candidate is to be told.
+    tell_at: Option<Timestamp>,
+}
+
+impl Known {
+    /// When something is due here.
+    #[must_use]
+    pub fn wake(&self) -> Option<Timestamp> {
+        let probe = self.probe_next.as_ref().filter(|_| self.probing.is_none()).map(|(at, _)| *at);
+        [probe, self.tell_at].into_iter().flatten().min()
+    }
+}
+
+/// Work trees as last observed.
+#[derive(Clone, Debug, Default)]
+pub struct WorkTrees {
+    seen: BTreeMap<String, (Timestamp, Option<GitMark>)>,
+    asked: BTreeSet<String>,
+}
+
+impl WorkTrees {
+    /// The newest observation.
+    #[must_use]
+    pub fn seen(&self, worktree: &str) -> Option<(Timestamp, Option<GitMark>)> {
+        self.seen.get(worktree).cloned()
+    }
+}
+
+impl<R: Records, T: Transcripts, A: Agents> Core<R, T, A> {
+    /// Reads a transcript to its end.
+    pub(super) fn read(&mut self, session: &SessionRef, now: Timestamp) {
+        let read = self.transcripts.read(session, now);
+        let key = session.key();
+        let known = self.sessions.entry(key.clone()).or_default();
+        let is_same = known.read.as_ref().is_some_and(|old| same_reading(old, &read));
+        known.facts.conversation.clone_from(&read.conversation);
+        known.facts.mark = match &read.fact {
+            TranscriptFact::Present(mark) => Some(mark.clone()),
+            TranscriptFact::NotYet | TranscriptFact::Deleted | TranscriptFact::Unreadable(_) => None,
+        };
+        known.read = Some(read);
+        if !is_same {
+            self.touched.insert(key);
+            self.screen.outdate();
+        }
+    }
+
+    /// Lists the sessions below the agents' roots anew.
+    pub(super) fn find_sessions(&mut self) {
+        let found = self.transcripts.sessions();
+        if found != self.found {
+            self.found = found;
+            self.screen.outdate();
+        }
+    }
+
+    /// Some transcripts may have changed.
+    pub(super) fn hint(&mut self, now: Timestamp) {
+        let changed = self.transcripts.changed();
+        let mut is_new = false;
+        for key in &changed {
+            self.dirty.extend(self.books.with_session(key));
+            is_new |= !self.found.iter().any(|found| &found.session.key() == key);
+            if self.screen.shows(key) {
+                self.read_shown(now);
+            }
+        }
+        if is_new {
+            self.find_sessions();
+        }
+    }
+
+    /// Observes every session in use, and the newest of the others.
+    pub(super) fn observe_all(&mut self, now: Timestamp) {
+        let mut keys: BTreeSet<SessionKey> = BTreeSet::new();
+        for record in self.books.watched() {
+            keys.extend(self.books.sides(&record).into_iter().flatten().map(SessionRef::key));
+        }
+        keys.extend(self.found.iter().take(OBSERVED).map(|found| found.session.key()));
+        for key in keys {
+            self.observe(&key, now);
+        }
+    }
+
+    /// Observes a session, with the message in flight to it in view.
+    pub(super) fn observe(&mut self, session: &SessionKey, now: Timestamp) {
+        let ask = ProbeAsk { session: session.clone(), in_flight: self.in_flight_to(session) };
+        self.probe(ask, now);
+    }
+
+    fn in_flight_to(&self, session: &SessionKey) -> Option<InFlight> {
+        let entries = self.ledger.in_flight_to(session);
+        let (record, id) = entries.first()?;
+        let entry = self.entry(record, id)?;
+        Some(InFlight { text: entry.text_on_the_wire().into(), queue_id: entry.queue_id.clone() })
+    }
+
+    fn entry(&self, record: &RecordKey, id: &EntryId) -> Option<&Entry> {
+        let outbox = match record {
+            RecordKey::Run(run) => &self.books.run(run)?.record.outbox,
+            RecordKey::Pair(pair) => &self.books.pair(pair)?.record.outbox,
+        };
+        outbox.iter().find(|entry| &entry.id == id)
+    }
+
+    /// Begins an observation, or lets it wait for the one that runs.
+    pub(super) fn probe(&mut self, ask: ProbeAsk, now: Timestamp) {
+        if !self.drives() {
+            return;
+        }
+        let pause = self.options.tempo.wait(PROBE_PAUSE);
+        let known = self.sessions.entry(ask.session.clone()).or_default();
+        if known.probing.as_ref() == Some(&ask) {
+            return;
+        }
+        let free_at = known.probed_at.and_then(|at| at.checked_add(pause).ok()).filter(|at| *at > now);
+        if known.probing.is_some() || free_at.is_some() {
+            known.probe_next = Some((free_at.unwrap_or(now), ask));
+            return;
+        }
+        known.probing = Some(ask.clone());
+        known.probed_at = Some(now);
+        known.probe_next = None;
+        self.agents.begin(Job::Probe(ask));
+    }
+
+    /// Observes a work tree, once at a time.
+    pub(super) fn look_at_git(&mut self, worktree: String) {
+        if self.trees.asked.insert(worktree.clone()) {
+            self.agents.begin(Job::Git { worktree });
+        }
+    }
+
+    /// A send sequence is over and its report is saved, or will never be.
+    pub(super) fn sending_over(&mut self, record: &RecordKey, entry: &EntryId) {
+        for known in self.sessions.values_mut() {
+            if known.sending.as_ref().is_some_and(|(of, which)| of == record && which == entry) {
+                known.sending = None;
+                known.facts.sending = false;
+            }
+        }
+    }
+
+    /// A job ended.
+    pub(super) fn outcome(&mut self, outcome: Outcome, now: Timestamp) {
+        match outcome {
+            Outcome::Probed(session, reach) => {
+                let known = self.sessions.entry(session.clone()).or_default();
+                let superseded = known.probe_next.as_ref().is_some_and(|(_, next)| Some(next) != known.probing.as_ref());
+                known.probing = None;
+                if !superseded || known.facts.reach.is_none() {
+                    known.facts.reach = Some(reach);
+                }
+                self.dirty.extend(self.books.with_session(&session));
+                self.touched.insert(session);
+                self.screen.outdate();
+                self.due_sessions(now);
+            }
+            Outcome::Sent { record, entry, session, enter_only, report } => {
+                if self.books.sides(&record).is_none() {
+                    self.sending_over(&record, &entry);
+                }
+                self.report(&record, SentReport { entry, enter_only, report });
+                self.touched.insert(session);
+            }
+            Outcome::Git { worktree, mark } => {
+                self.trees.asked.remove(&worktree);
+                self.dirty.extend(self.books.in_folder(&worktree));
+                self.trees.seen.insert(worktree, (now, mark));
+            }
+            Outcome::BroughtBack(session, result) => self.brought_back(&session, result, now),
+            Outcome::Copied(result) => match result {
+                Ok(how) => self.notice(how, false, now),
+                Err(why) => self.notice(format!("can't copy: {why}"), true, now),
+            },
+        }
+    }
+
+    fn brought_back(&mut self, session: &SessionKey, result: Result<String, String>, now: Timestamp) {
+        let (what, is_error) = match result {
+            Ok(how) => (format!("brought {session} back: {how}"), false),
+            Err(why) => (format!("can't bring {session} back: {why}"), true),
+        };
+        let evidence = "the agent's program was started on its session".to_owned();
+        self.tell(Decision { at: now, record: None, what: what.clone(), evidence, decided: true }, now);
+        self.notice(what, is_error, now);
+        self.observe(session, now);
+        self.dirty.extend(self.books.with_session(session));
+    }
+
+    /// Observations whose pause is over, states that have held long enough.
+    pub(super) fn due_sessions(&mut self, now: Timestamp) {
+        let probes: Vec<ProbeAsk> = self
+            .sessions
+            .values_mut()
+            .filter(|known| known.probing.is_none() && known.probe_next.as_ref().is_some_and(|(at, _)| *at <= now))
+            .filter_map(|known| known.probe_next.take().map(|(_, ask)| ask))
+            .collect();
+        for ask in probes {
+            self.probe(ask, now);
+        }
+        let due = self.sessions.iter().filter(|(_, known)| known.tell_at.is_some_and(|at| at <= now));
+        let due: Vec<SessionKey> = due.map(|(key, _)| key.clone()).collect();
+        self.touched.extend(due);
+    }
+
+    /// States of the sessions that something was learnt of: shown at once, told once they are steady.
+    pub(super) fn tell_states(&mut self, now: Timestamp) {
+        let steady = self.options.tempo.wait(STEADY);
+        for key in std::mem::take(&mut self.touched) {
+            let Some(known) = self.sessions.get_mut(&key) else { continue };
+            let view = session::state(known.facts.conversation.as_deref(), known.facts.reach.as_ref(), now);
+            if known.facts.state.as_ref() != Some(&view.state) || known.facts.evidence != view.evidence {
+                self.screen.outdate();
+            }
+            known.facts.since = view.since;
+            known.facts.evidence = view.evidence;
+            known.facts.state = Some(view.state.clone());
+            if let Some(word) = known.settle_state(view.state, now, steady) {
+                self.publish_session(&key, word.to_owned(), now);
+            }
+        }
+    }
+}
+
+impl Known {
+    /// Takes the newest state in; the word to be told when a change of it has held long enough.
+    fn settle_state(&mut self, state: SessionState, now: Timestamp, steady: SignedDuration) -> Option<&'static str> {
+        let Some(told) = &self.told else {
+            self.told = Some(state);
+            return None;
+        };
+        if is_same_kind(told, &state) {
+            self.candidate = None;
+            self.tell_at = None;
+            return None;
+        }
+        let since = match &self.candidate {
+            Some((candidate, since)) if is_same_kind(candidate, &state) => *since,
+            Some(_) | None => now,
+        };
+        let at = since.checked_add(steady).unwrap_or(now);
+        if at > now {
+            self.candidate = Some((state, since));
+            self.tell_at = Some(at);
+            return None;
+        }
+        self.candidate = None;
+        self.tell_at = None;
+        let word = state_word(&state);
+        self.told = Some(state);
+        Some(word)
+    }
+}
+
+/// What it does in detail is no transition.
+fn is_same_kind(one: &SessionState, other: &SessionState) -> bool {
+    match (one, other) {
+        (SessionState::NeedsYou(one), SessionState::NeedsYou(other)) => one == other,
+        _ => discriminant(one) == discriminant(other),
+    }
+}
+
+const fn state_word(state: &SessionState) -> &'static str {
+    match state {
+        SessionState::Working { .. } => "working",
+        SessionState::NeedsYou(Need::AwaitingInput) | SessionState::Idle => "awaiting_input",
+        SessionState::NeedsYou(Need::NeedsApproval) => "needs_approval",
+        SessionState::NeedsYou(Need::Error) => "error",
+        SessionState::NeedsYou(Need::Limit) => "limit",
+        SessionState::Gone => "gone",
+    }
+}
+
+fn same_reading(old: &TranscriptRead, new: &TranscriptRead) -> bool {
+    let same_conversation = match (&old.conversation, &new.conversation) {
+        (Some(old), Some(new)) => std::sync::Arc::ptr_eq(old, new) || (old.length == new.length && old == new),
+        (None, None) => true,
+        _ => false,
+    };
+    same_conversation && old.fact == new.fact
+}

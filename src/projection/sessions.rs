@@ -1,0 +1,94 @@
+//! The list of sessions: those found under the roots, those of records, those a person said something about.
+
+use std::collections::BTreeMap;
+
+use super::SessionView;
+use super::facts::{Facts, RecordFacts, SessionFacts};
+use super::record;
+use crate::driver::ports::FoundSession;
+use crate::model::ids::{RecordKey, SessionKey, SessionRef};
+use crate::model::outbox::TranscriptMark;
+use crate::model::reach::ProcessFact;
+use crate::model::session::{Need, SessionState};
+
+/// Every session, newest activity first.
+#[must_use]
+pub fn list(facts: &Facts<'_>) -> Vec<SessionView> {
+    let used = users(facts);
+    let mut seen: BTreeMap<SessionKey, ()> = BTreeMap::new();
+    let mut list = Vec::new();
+    for found in facts.found {
+        let key = found.session.key();
+        if seen.insert(key.clone(), ()).is_none() {
+            list.push(view(&found.session, Some(found), facts.sessions.get(&key), used.get(&key)));
+        }
+    }
+    let of_records = facts.records.iter().filter_map(record::sessions).flat_map(|(one, other)| [one, other]);
+    for session in of_records {
+        let key = session.key();
+        if seen.insert(key.clone(), ()).is_none() {
+            list.push(view(session, None, facts.sessions.get(&key), used.get(&key)));
+        }
+    }
+    list.sort_by(|a, b| b.active_at.cmp(&a.active_at));
+    list
+}
+
+/// Which active record has which session.
+fn users(facts: &Facts<'_>) -> BTreeMap<SessionKey, RecordKey> {
+    let mut used = BTreeMap::new();
+    for one in facts.records.iter().filter(|one| is_active(one)) {
+        if let (Some(key), Some((builder, reviewer))) = (one.key(), record::sessions(one)) {
+            used.insert(builder.key(), key.clone());
+            used.insert(reviewer.key(), key);
+        }
+    }
+    used
+}
+
+fn is_active(one: &RecordFacts<'_>) -> bool {
+    one.run.map_or_else(|| one.pair.is_some_and(crate::model::pair::PairRecord::is_active), crate::model::run::RunRecord::is_active)
+}
+
+fn view(
+    session: &SessionRef,
+    found: Option<&FoundSession>,
+    facts: Option<&SessionFacts>,
+    used_by: Option<&RecordKey>,
+) -> SessionView {
+    let reach = facts.and_then(|facts| facts.reach.as_ref());
+    let conversation = facts.and_then(|facts| facts.conversation.as_deref());
+    let live = reach.is_some_and(|reach| matches!(reach.process, ProcessFact::Alive { .. }) || reach.transport.is_some());
+    let name = facts.and_then(|facts| facts.note.name.clone()).filter(|name| !name.trim().is_empty());
+    let title = name
+        .or_else(|| conversation.and_then(|conversation| conversation.title.clone()))
+        .or_else(|| found.and_then(|found| found.title.clone()))
+        .unwrap_or_else(|| session.session_id.as_str().to_owned());
+    let state = match facts.and_then(|facts| facts.state.clone()) {
+        Some(SessionState::Idle) if used_by.is_none() => SessionState::NeedsYou(Need::AwaitingInput),
+        Some(state) => state,
+        None if live => SessionState::Idle,
+        None => SessionState::Gone,
+    };
+    let spoken = conversation.and_then(|conversation| conversation.last_spoken_at);
+    SessionView {
+        session: session.clone(),
+        title,
+        state,
+        since: facts.and_then(|facts| facts.since),
+        evidence: facts.map(|facts| facts.evidence.clone()).unwrap_or_default(),
+        active_at: spoken.max(found.and_then(|found| found.modified_at)),
+        transport: reach.and_then(|reach| reach.transport),
+        place: reach.map(|reach| reach.place.clone()).unwrap_or_default(),
+        live,
+        used_by: used_by.cloned(),
+        put_away: facts.is_some_and(|facts| facts.note.put_away_at.is_some()),
+        branch: conversation.and_then(|conversation| conversation.branch.clone()).or_else(|| found.and_then(|found| found.branch.clone())),
+        path: found.map(|found| found.path.clone()).or_else(|| facts.and_then(path_of)).unwrap_or_default(),
+        agent: session.agent,
+    }
+}
+
+fn path_of(facts: &SessionFacts) -> Option<String> {
+    facts.mark.as_ref().map(|TranscriptMark { path, .. }| path.clone())
+}

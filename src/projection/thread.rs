@@ -1,0 +1,235 @@
+//! The conversation of a record: both sides in time order, each relay under the answer it carries (`dashboard.md` §4).
+//! Everything is kept; folding tool calls and thinking is the screen's.
+
+use std::collections::BTreeMap;
+
+use jiff::Timestamp;
+
+use super::facts::RecordFacts;
+use super::words::{self, Labels};
+use super::{Thread, ThreadEntry, ThreadKind, record};
+use crate::machine::ledger::{Ledger, Origin};
+use crate::model::conversation::{Conversation, Item, ItemKind, Turn};
+use crate::model::ids::{EntryId, MessageId, Role, SessionKey, SessionRef, TurnId};
+use crate::model::outbox::{Entry, EntryState, Purpose};
+use crate::model::pair::{PairRecord, Round};
+use crate::model::run::Attempt;
+
+/// The thread of a run or a pair.
+#[must_use]
+pub fn of_record(facts: &RecordFacts<'_>) -> Thread {
+    let (Some(key), Some((builder, reviewer)), Some(labels)) =
+        (facts.key(), record::sessions(facts), record::labels(facts))
+    else {
+        return Thread::default();
+    };
+    let mut lines = relay_lines(facts, &labels);
+    let mut entries: Vec<(Option<Timestamp>, Vec<ThreadEntry>)> = Vec::new();
+    for (role, session) in [(Role::Implementer, builder), (Role::Reviewer, reviewer)] {
+        let Some(conversation) = facts.conversation(role) else { continue };
+        let side = SideThread { role, label: labels.side(role), session: session.key(), conversation, ledger: facts.ledger };
+        let attempts = facts.run.filter(|_| role == Role::Implementer).map(|run| run.phases.as_slice()).unwrap_or_default();
+        for (at, turn) in side.from(first_turn(facts, role, conversation)) {
+            entries.extend(side.turn(at, turn, attempts, &mut lines));
+        }
+    }
+    let left = lines.into_values().flatten().map(|line| (line.sort_at, vec![line.entry]));
+    entries.extend(left);
+    entries.sort_by_key(|(at, _)| *at);
+    let entries = entries.into_iter().flat_map(|(_, group)| group).collect();
+    Thread { record: Some(key), session: None, entries }
+}
+
+/// The thread of one session.
+#[must_use]
+pub fn of_session(session: &SessionRef, conversation: &Conversation, ledger: &Ledger) -> Thread {
+    let label = session.agent.as_str();
+    let side = SideThread { role: Role::Implementer, label, session: session.key(), conversation, ledger };
+    let mut none = BTreeMap::new();
+    let entries = side
+        .from(0)
+        .flat_map(|(at, turn)| side.turn(at, turn, &[], &mut none))
+        .flat_map(|(_, group)| group)
+        .collect();
+    Thread { record: None, session: Some(session.key()), entries }
+}
+
+/// A message of trellis, before its place in the thread is known.
+struct RelayLine {
+    sort_at: Option<Timestamp>,
+    entry: ThreadEntry,
+}
+
+/// Where a relay line belongs: under a message of a side.
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord)]
+enum Place {
+    Under(Role, TurnId, Option<MessageId>),
+    Free(EntryId),
+}
+
+/// The first turn of a side that belongs to the record: the one it began with, or the first after its creation.
+fn first_turn(facts: &RecordFacts<'_>, role: Role, conversation: &Conversation) -> usize {
+    let created = facts.run.map(|run| run.created_at).or_else(|| facts.pair.map(|pair| pair.created_at));
+    let by_time = conversation
+        .turns
+        .iter()
+        .position(|turn| turn.prompt.record.at.zip(created).is_none_or(|(at, created)| at >= created))
+        .unwrap_or(conversation.turns.len());
+    let known = match role {
+        Role::Implementer => first_source(facts),
+        Role::Reviewer => None,
+    };
+    known.and_then(|turn| conversation.turn_index(turn)).map_or(by_time, |at| at.min(by_time))
+}
+
+/// The turn whose answer was carried first.
+fn first_source<'a>(facts: &RecordFacts<'a>) -> Option<&'a TurnId> {
+    let of_run = facts.run.and_then(|run| run.phases.iter().find_map(|attempt| attempt.turn_id.as_ref()));
+    let of_pair = facts.pair.and_then(|pair| pair.rounds.first().and_then(|round| round.source_turn_id.as_ref()));
+    of_run.or(of_pair)
+}
+
+/// Every message of the record, by the place it belongs to.
+fn relay_lines(facts: &RecordFacts<'_>, labels: &Labels) -> BTreeMap<Place, Vec<RelayLine>> {
+    let mut lines: BTreeMap<Place, Vec<RelayLine>> = BTreeMap::new();
+    for entry in facts.run.iter().flat_map(|run| &run.outbox) {
+        let (place, line) = entry_line(entry, None, labels);
+        lines.entry(place).or_default().push(line);
+    }
+    let mut pairs: Vec<&PairRecord> = facts.pairs.clone();
+    if let Some(pair) = facts.pair.filter(|pair| !pairs.iter().any(|other| other.id == pair.id)) {
+        pairs.push(pair);
+    }
+    for pair in pairs {
+        let mut told: Vec<&EntryId> = Vec::new();
+        for entry in &pair.outbox {
+            let round = pair.rounds.iter().find(|round| round.entry.as_ref() == Some(&entry.id));
+            let n = round.map(|round| round.n).or_else(|| record::relay_number(entry, pair));
+            let (place, line) = entry_line(entry, n, labels);
+            lines.entry(place).or_default().push(line);
+            told.push(&entry.id);
+        }
+        for round in pair.rounds.iter().filter(|round| round.entry.as_ref().is_none_or(|id| !told.contains(&id))) {
+            let (place, line) = round_line(round, pair, labels);
+            lines.entry(place).or_default().push(line);
+        }
+    }
+    lines
+}
+
+fn entry_line(entry: &Entry, n: Option<u32>, labels: &Labels) -> (Place, RelayLine) {
+    let source = (entry.purpose.is_relay()).then_some(entry.source_turn_id.as_ref()).flatten();
+    let place = source.map_or_else(
+        || Place::Free(entry.id.clone()),
+        |turn| Place::Under(entry.target.other(), turn.clone(), entry.source_message_id.clone()),
+    );
+    let sort_at = entry.last_key_at.or(entry.attempt_at).or(Some(entry.prepared_at));
+    let kind = ThreadKind::Relay {
+        n,
+        purpose: entry.purpose,
+        to: entry.target,
+        label: labels.side(entry.target).to_owned(),
+        sent_at: entry.last_key_at,
+        seen_at: entry.delivered_at,
+        state: entry.state,
+        edited: entry.edited,
+        text: entry.text.inline.clone(),
+    };
+    (place, RelayLine { sort_at, entry: ThreadEntry { at: sort_at, kind } })
+}
+
+/// A relay whose entry has moved out of the record.
+fn round_line(round: &Round, pair: &PairRecord, labels: &Labels) -> (Place, RelayLine) {
+    let to = round.direction.target();
+    let place = round.source_turn_id.as_ref().map_or_else(
+        || Place::Free(EntryId::new(format!("{}#{}", pair.id, round.n))),
+        |turn| Place::Under(to.other(), turn.clone(), round.source_message_id.clone()),
+    );
+    let kind = ThreadKind::Relay {
+        n: Some(round.n),
+        purpose: if to == Role::Reviewer { Purpose::ToReviewer } else { Purpose::ToImplementer },
+        to,
+        label: labels.side(to).to_owned(),
+        sent_at: None,
+        seen_at: Some(round.at),
+        state: EntryState::Delivered,
+        edited: round.edited,
+        text: round.text.inline.clone(),
+    };
+    (place, RelayLine { sort_at: Some(round.at), entry: ThreadEntry { at: Some(round.at), kind } })
+}
+
+/// One side's part of a thread.
+struct SideThread<'a> {
+    role: Role,
+    label: &'a str,
+    session: SessionKey,
+    conversation: &'a Conversation,
+    ledger: &'a Ledger,
+}
+
+type Group = (Option<Timestamp>, Vec<ThreadEntry>);
+
+impl<'a> SideThread<'a> {
+    /// Its turns from a position on.
+    fn from(&self, first: usize) -> impl Iterator<Item = (usize, &'a Turn)> + use<'a> {
+        self.conversation.turns.iter().enumerate().skip(first)
+    }
+
+    /// One turn, as groups that keep together when both sides are put in time order.
+    fn turn(
+        &self,
+        at: usize,
+        turn: &Turn,
+        attempts: &[Attempt],
+        lines: &mut BTreeMap<Place, Vec<RelayLine>>,
+    ) -> Vec<Group> {
+        let mut groups: Vec<Group> = Vec::new();
+        let mut time = turn.prompt.record.at;
+        let mut head = Vec::new();
+        for attempt in attempts.iter().filter(|attempt| attempt.turn_id.as_ref() == Some(&turn.id)) {
+            head.push(ThreadEntry { at: time, kind: ThreadKind::Phase { n: attempt.n, summary: attempt.summary.clone() } });
+        }
+        if self.ledger.origin(&self.session, self.conversation, at) == Origin::Human {
+            let kind = ThreadKind::Human { role: self.role, label: self.label.to_owned(), text: turn.prompt.text.clone() };
+            head.push(ThreadEntry { at: time, kind });
+        }
+        groups.push((time, head));
+        for item in &turn.items {
+            time = item.at.or(time).max(time);
+            let mut group = vec![self.said(item)];
+            if let ItemKind::Text { message_id, .. } = &item.kind
+                && self.is_last_of_message(turn, item, message_id)
+            {
+                group.extend(self.take(lines, turn, Some(message_id)));
+            }
+            groups.push((time, group));
+        }
+        let mut tail = self.take(lines, turn, None);
+        if let Some(words) = turn.outcome.as_ref().and_then(words::ending) {
+            let kind = ThreadKind::Ended { role: self.role, label: self.label.to_owned(), words };
+            tail.push(ThreadEntry { at: turn.ended_at.or(time), kind });
+        }
+        groups.push((turn.ended_at.or(time).max(time), tail));
+        groups.retain(|(_, group)| !group.is_empty());
+        groups
+    }
+
+    fn said(&self, item: &Item) -> ThreadEntry {
+        let kind = ThreadKind::Said { role: self.role, label: self.label.to_owned(), item: item.clone() };
+        ThreadEntry { at: item.at, kind }
+    }
+
+    /// A message may have several text blocks; the relay stands under the last.
+    fn is_last_of_message(&self, turn: &Turn, item: &Item, message: &MessageId) -> bool {
+        let last = turn.items.iter().rev().find(|other| {
+            matches!(&other.kind, ItemKind::Text { message_id, .. } if message_id == message)
+        });
+        last.is_some_and(|last| last.offset == item.offset && last.kind == item.kind)
+    }
+
+    fn take(&self, lines: &mut BTreeMap<Place, Vec<RelayLine>>, turn: &Turn, message: Option<&MessageId>) -> Vec<ThreadEntry> {
+        let place = Place::Under(self.role, turn.id.clone(), message.cloned());
+        lines.remove(&place).into_iter().flatten().map(|line| line.entry).collect()
+    }
+}
