@@ -237,7 +237,9 @@ impl<R: Records, T: Transcripts, A: Agents> Core<R, T, A> {
         }
         self.read_only = loaded.read_only;
         for (key, note) in loaded.sessions {
-            self.sessions.entry(key).or_default().facts.note = note;
+            let known = self.sessions.entry(key).or_default();
+            known.facts.note = note;
+            known.noted = true;
         }
         self.seq = self.seq.max(loaded.last_seq);
         self.why = Why::of(loaded.decisions);

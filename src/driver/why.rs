@@ -28,9 +28,10 @@ impl Why {
 
     /// Takes one in. A remark that says again what was said last of the same record is left out: `None`.
     pub fn tell(&mut self, decision: Decision) -> Option<Arc<Decision>> {
-        let repeated = self.last.get(&decision.record).is_some_and(|last| {
-            !decision.decided && last.what == decision.what && last.evidence == decision.evidence
-        });
+        let repeated = self
+            .last
+            .get(&decision.record)
+            .is_some_and(|last| !decision.decided && last.what == decision.what && last.evidence == decision.evidence);
         if repeated {
             return None;
         }

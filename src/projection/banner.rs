@@ -146,7 +146,11 @@ impl Case<'_> {
         if let Some(pair) = self.record.pair
             && let Some(miss) = &pair.near_miss
         {
-            lines.push(format!("{reviewer} wrote {}: close to {}, but not it.", words::quoted(&miss.line), pair.config.stop_signal));
+            lines.push(format!(
+                "{reviewer} wrote {}: close to {}, but not it.",
+                words::quoted(&miss.line),
+                pair.config.stop_signal
+            ));
         }
         lines.extend(self.detail());
         let builder = self.label(Role::Implementer);
@@ -162,7 +166,15 @@ impl Case<'_> {
     fn review_ended(&self, reason: PauseReason) -> Banner {
         let headline = words::pause(reason).to_owned();
         let offers = vec![
-            offer("r", "again", &format!("{} reviews {}'s newest answer, count 0", self.label(Role::Reviewer), self.label(Role::Implementer))),
+            offer(
+                "r",
+                "again",
+                &format!(
+                    "{} reviews {}'s newest answer, count 0",
+                    self.label(Role::Reviewer),
+                    self.label(Role::Implementer)
+                ),
+            ),
             offer("s", "skip", "leave it, next phase"),
             self.stop(),
         ];
@@ -175,7 +187,10 @@ impl Case<'_> {
             reason: Some(PauseReason::PhaseLimit),
             headline: format!("{} went through", words::count(done, "phase")),
             lines: vec![format!("The run was to ask you after {cap}.")],
-            offers: vec![offer("p", "go on", &format!("asks {} for the next phase", self.label(Role::Implementer))), self.stop()],
+            offers: vec![
+                offer("p", "go on", &format!("asks {} for the next phase", self.label(Role::Implementer))),
+                self.stop(),
+            ],
         }
     }
 
@@ -204,9 +219,11 @@ impl Case<'_> {
     fn newest_human(&self) -> (Role, Option<&Turn>) {
         let of = |role: Role| {
             let turns = &self.record.conversation(role)?.turns;
-            turns.iter().rev().take(8).find(|turn| {
-                turn.outcome == Some(Outcome::Interrupted) || !self.is_ours(role, turn)
-            })
+            turns
+                .iter()
+                .rev()
+                .take(8)
+                .find(|turn| turn.outcome == Some(Outcome::Interrupted) || !self.is_ours(role, turn))
         };
         let (builder, reviewer) = (of(Role::Implementer), of(Role::Reviewer));
         let time = |turn: Option<&Turn>| turn.and_then(|turn| turn.ended_at.max(turn.prompt.record.at));
@@ -261,7 +278,9 @@ impl Case<'_> {
             Role::Implementer => {
                 format!("goes on: sends {}'s answer{} to {to} (relay {n})", self.label(from), self.answer_time(turn))
             }
-            Role::Reviewer => format!("goes on: reads {}'s answer{} as its verdict", self.label(from), self.answer_time(turn)),
+            Role::Reviewer => {
+                format!("goes on: reads {}'s answer{} as its verdict", self.label(from), self.answer_time(turn))
+            }
         }
     }
 
@@ -284,11 +303,7 @@ impl Case<'_> {
         let who = self.label(role);
         let turn = self.record.conversation(role).and_then(Conversation::newest);
         let ours = turn.is_some_and(|turn| self.is_ours(role, turn));
-        let what = if ours {
-            format!("asks {who} again to go on")
-        } else {
-            format!("waits for {who}'s next answer")
-        };
+        let what = if ours { format!("asks {who} again to go on") } else { format!("waits for {who}'s next answer") };
         let at = turn.and_then(|turn| turn.ended_at).map(|at| format!(" at {}", self.clock(at))).unwrap_or_default();
         let mut lines = vec![format!("{who}'s turn ended{at} without a text.")];
         lines.extend(self.detail());
@@ -310,7 +325,9 @@ impl Case<'_> {
         };
         let mut lines: Vec<String> = limit.map(|limit| words::quoted(&limit.text)).into_iter().collect();
         match (limit.and_then(|limit| limit.resets_at), record::limit_end(self.record)) {
-            (Some(at), Some(_)) => lines.push(format!("Goes on by itself at {}: {who} is asked to go on.", self.clock(at))),
+            (Some(at), Some(_)) => {
+                lines.push(format!("Goes on by itself at {}: {who} is asked to go on.", self.clock(at)))
+            }
             (Some(at), None) => lines.push(format!("It ends at {}; nothing goes on by itself.", self.clock(at))),
             (None, _) => lines.push("When it ends is not known; nothing goes on by itself.".to_owned()),
         }
@@ -327,21 +344,35 @@ impl Case<'_> {
         }
         let reach = self.record.side(role).and_then(|side| side.reach.as_ref());
         if let Some((id, proof)) = reach.and_then(|reach| reach.replaced_by.as_ref()) {
-            let title = self.facts.found.iter().find(|found| &found.session.session_id == id).and_then(|found| found.title.as_deref());
+            let title = self
+                .facts
+                .found
+                .iter()
+                .find(|found| &found.session.session_id == id)
+                .and_then(|found| found.title.as_deref());
             let first = title.map(|title| format!(", begins {}", words::quoted(title))).unwrap_or_default();
             lines.push(format!("now {id}{first} ({proof})"));
         } else {
             lines.extend(self.detail());
         }
         lines.push("The new conversation knows nothing of the old one.".to_owned());
-        let offers = vec![offer("f", "follow", &format!("goes on with {who}'s new conversation")), self.pane(role), self.stop()];
-        Banner { reason: Some(PauseReason::SessionChanged), headline: format!("{who} began another conversation"), lines, offers }
+        let offers =
+            vec![offer("f", "follow", &format!("goes on with {who}'s new conversation")), self.pane(role), self.stop()];
+        Banner {
+            reason: Some(PauseReason::SessionChanged),
+            headline: format!("{who} began another conversation"),
+            lines,
+            offers,
+        }
     }
 
     /// The side for which something holds; else the one that is waited for.
     fn side_where(&self, holds: impl Fn(&SessionFacts) -> bool) -> Role {
         let awaited = self.awaited();
-        [awaited, awaited.other()].into_iter().find(|role| self.record.side(*role).is_some_and(&holds)).unwrap_or(awaited)
+        [awaited, awaited.other()]
+            .into_iter()
+            .find(|role| self.record.side(*role).is_some_and(&holds))
+            .unwrap_or(awaited)
     }
 
     fn agent_gone(&self) -> Banner {
@@ -355,18 +386,27 @@ impl Case<'_> {
         if lines.is_empty() {
             lines.push(format!("Nothing answers for {who}."));
         }
-        let offers = vec![offer("b", "bring back", &format!("resumes {who}'s session, then goes on")), self.pane(role), self.stop()];
+        let offers = vec![
+            offer("b", "bring back", &format!("resumes {who}'s session, then goes on")),
+            self.pane(role),
+            self.stop(),
+        ];
         Banner { reason: Some(PauseReason::AgentGone), headline: format!("{who} is gone"), lines, offers }
     }
 
     fn agent_error(&self) -> Banner {
         let role = self.awaited();
         let who = self.label(role);
-        let failed = self.record.conversation(role).and_then(Conversation::newest).and_then(|turn| turn.outcome.as_ref());
+        let failed =
+            self.record.conversation(role).and_then(Conversation::newest).and_then(|turn| turn.outcome.as_ref());
         let mut lines: Vec<String> = failed.and_then(words::ending).into_iter().collect();
         lines.extend(self.detail());
         lines.dedup();
-        let retry = self.record.run.and_then(|run| run.retry.as_ref()).or_else(|| self.record.pair.and_then(|pair| pair.retry.as_ref()));
+        let retry = self
+            .record
+            .run
+            .and_then(|run| run.retry.as_ref())
+            .or_else(|| self.record.pair.and_then(|pair| pair.retry.as_ref()));
         if let Some(retry) = retry {
             lines.push(format!("Tried again {}.", words::count(retry.n.saturating_sub(1), "time")));
         }

@@ -6,7 +6,6 @@ use serde_json::Value;
 use super::{RunView, Settings, SideView, Standing};
 use crate::driver::ports::ReadOnly;
 use crate::machine::Wait;
-use crate::model::config::{PairConfig, RunConfig};
 use crate::model::ids::{Agent, RecordKey, SessionId, SessionRef};
 use crate::model::session::{Need, SessionState};
 
@@ -43,7 +42,7 @@ pub fn view(foreign: &ReadOnly) -> Option<RunView> {
         impossible: every_control(&foreign.why),
         first_wait: false,
         read_only: Some(foreign.why.clone()),
-        settings: if is_run { Settings::Run(Box::new(RunConfig::default())) } else { Settings::Pair(Box::new(PairConfig::default())) },
+        settings: if is_run { Settings::Run(Box::default()) } else { Settings::Pair(Box::default()) },
         created_at,
         stopped_at,
         stop_words: text(value, "stop_reason").unwrap_or_default(),
@@ -53,8 +52,27 @@ pub fn view(foreign: &ReadOnly) -> Option<RunView> {
 /// Names of all controls, each with the same reason.
 fn every_control(why: &str) -> Vec<(String, String)> {
     const NAMES: [&str; 22] = [
-        "pause", "resume", "ask", "retry", "more", "accept", "skip", "as_feedback", "rename", "force_relay", "confirm",
-        "config", "write", "follow", "bring_back", "check_delivery", "send_again", "drop", "by_hand", "stop", "run_on",
+        "pause",
+        "resume",
+        "ask",
+        "retry",
+        "more",
+        "accept",
+        "skip",
+        "as_feedback",
+        "rename",
+        "force_relay",
+        "confirm",
+        "config",
+        "write",
+        "follow",
+        "bring_back",
+        "check_delivery",
+        "send_again",
+        "drop",
+        "by_hand",
+        "stop",
+        "run_on",
         "discard",
     ];
     NAMES.iter().map(|name| ((*name).to_owned(), why.to_owned())).collect()
@@ -74,5 +92,11 @@ fn side(value: &Value, field: &str) -> SideView {
     let agent = if of("agent") == "codex" { Agent::Codex } else { Agent::Claude };
     let session = SessionRef { agent, worktree: of("worktree"), session_id: SessionId::new(of("session_id")) };
     let label = agent.as_str().to_owned();
-    SideView { session, label, state: SessionState::NeedsYou(Need::AwaitingInput), place: String::new(), transport: None }
+    SideView {
+        session,
+        label,
+        state: SessionState::NeedsYou(Need::AwaitingInput),
+        place: String::new(),
+        transport: None,
+    }
 }

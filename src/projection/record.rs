@@ -115,9 +115,10 @@ pub fn open_entry<'a>(record: &RecordFacts<'a>) -> Option<&'a Entry> {
 pub fn awaited_side(record: &RecordFacts<'_>) -> Role {
     match record.pair.and_then(|pair| pair.step) {
         Some(PairStep::AwaitReviewer) => Role::Reviewer,
-        Some(PairStep::ConfirmRelay) => {
-            record.pair.and_then(|pair| pair.pending_confirm.as_ref()).map_or(Role::Implementer, |confirm| confirm.target)
-        }
+        Some(PairStep::ConfirmRelay) => record
+            .pair
+            .and_then(|pair| pair.pending_confirm.as_ref())
+            .map_or(Role::Implementer, |confirm| confirm.target),
         Some(PairStep::AwaitImplementer) | None => Role::Implementer,
     }
 }
@@ -204,9 +205,11 @@ fn first_wait(record: &RecordFacts<'_>) -> bool {
 
 fn since(record: &RecordFacts<'_>) -> Timestamp {
     let stopped = stopped_at(record);
-    let paused = record.run.filter(|run| run.state == RunState::Paused).and_then(|run| run.paused_at).or_else(|| {
-        record.pair.filter(|pair| pair.state == PairState::Paused).and_then(|pair| pair.paused_at)
-    });
+    let paused = record
+        .run
+        .filter(|run| run.state == RunState::Paused)
+        .and_then(|run| run.paused_at)
+        .or_else(|| record.pair.filter(|pair| pair.state == PairState::Paused).and_then(|pair| pair.paused_at));
     let started = record.run.and_then(RunRecord::attempt).filter(|attempt| attempt.ended_at.is_none());
     stopped
         .or(paused)
@@ -323,7 +326,8 @@ const fn ends_a_phase(status: AttemptStatus) -> bool {
 fn relays(record: &RecordFacts<'_>) -> (u32, u32) {
     let live = record.pair.filter(|pair| {
         record.run.is_none_or(|run| {
-            run.step == Some(RunStep::Review) || run.attempt().is_some_and(|attempt| attempt.status == AttemptStatus::NotConverged)
+            run.step == Some(RunStep::Review)
+                || run.attempt().is_some_and(|attempt| attempt.status == AttemptStatus::NotConverged)
         }) || pair.is_active()
     });
     match (live, record.run) {

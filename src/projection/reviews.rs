@@ -6,6 +6,7 @@ use crate::model::conversation::{Conversation, ItemKind, Turn};
 use crate::model::ids::{MessageId, Role, TurnId};
 use crate::model::outbox::{Entry, EntryState};
 use crate::model::pair::{Direction, PairRecord, Round};
+use crate::model::text::first_line;
 
 /// Relays of the current pair and of those it continues, oldest first; an undelivered one is the last.
 #[must_use]
@@ -19,13 +20,13 @@ pub fn relay_list(record: &RecordFacts<'_>) -> Vec<RelayView> {
                 continue;
             }
             let entry = pair.outbox.iter().find(|entry| Some(&entry.id) == round.entry.as_ref());
-            list.push(delivered(round, entry, &judged));
+            list.push(delivered(record, round, entry, &judged));
         }
     }
     if let Some(pair) = record.pair
         && let Some(entry) = pair.open_entry().filter(|entry| entry.purpose.is_relay())
     {
-        list.push(undelivered(entry, pair, &judged));
+        list.push(undelivered(record, entry, pair, &judged));
     }
     list
 }
@@ -74,9 +75,9 @@ struct Judged {
 fn judged_answers(record: &RecordFacts<'_>, chain: &[&PairRecord]) -> Vec<Judged> {
     let Some(reviewer) = record.conversation(Role::Reviewer) else { return Vec::new() };
     let builder = record.conversation(Role::Implementer);
-    let mut earlier: Vec<&str> = Vec::new();
     let mut judged: Vec<Judged> = Vec::new();
-    let to_reviewer = chain.iter().flat_map(|pair| &pair.rounds).filter(|round| round.direction == Direction::ToReviewer);
+    let to_reviewer =
+        chain.iter().flat_map(|pair| &pair.rounds).filter(|round| round.direction == Direction::ToReviewer);
     let mut last_n = 0;
     for round in to_reviewer {
         if round.n <= last_n {
@@ -85,15 +86,13 @@ fn judged_answers(record: &RecordFacts<'_>, chain: &[&PairRecord]) -> Vec<Judged
         last_n = round.n;
         let Some(turn) = answering_turn(reviewer, &round.delivered_turn_id) else { continue };
         let Some(answer) = &turn.answer else { continue };
-        let counted = crate::verdict::points::count(&answer.text, &earlier);
         judged.push(Judged {
             turn_id: turn.id.clone(),
             message_id: Some(answer.message_id.clone()),
-            points: counted.0,
-            repeated: counted.1,
+            points: 0,
+            repeated: 0,
             lines: builder.and_then(|builder| changed_lines(builder, round.source_turn_id.as_ref())),
         });
-        earlier.push(&answer.text);
     }
     judged
 }
@@ -116,7 +115,16 @@ fn changed_lines(conversation: &Conversation, turn: Option<&TurnId>) -> Option<u
     sum
 }
 
-fn delivered(round: &Round, entry: Option<&Entry>, judged: &[Judged]) -> RelayView {
+/// First line of the answer that is carried; of the whole message when the answer can't be found any more.
+fn carried_line(record: &RecordFacts<'_>, from: Role, turn: Option<&TurnId>, whole: &str) -> String {
+    let found = record.conversation(from).zip(turn).and_then(|(conversation, turn)| {
+        let turn = conversation.turns.get(conversation.turn_index(turn)?)?;
+        turn.answer.as_ref().map(|answer| first_line(&answer.text))
+    });
+    found.unwrap_or_else(|| whole.to_owned())
+}
+
+fn delivered(record: &RecordFacts<'_>, round: &Round, entry: Option<&Entry>, judged: &[Judged]) -> RelayView {
     let found = counted(judged, round.direction, round.source_turn_id.as_ref(), round.source_message_id.as_ref());
     RelayView {
         n: round.n,
@@ -124,14 +132,19 @@ fn delivered(round: &Round, entry: Option<&Entry>, judged: &[Judged]) -> RelayVi
         sent_at: entry.and_then(|entry| entry.last_key_at),
         seen_at: Some(round.at),
         state: EntryState::Delivered,
-        first_line: round.text.first_line.clone(),
+        first_line: carried_line(
+            record,
+            round.direction.target().other(),
+            round.source_turn_id.as_ref(),
+            &round.text.first_line,
+        ),
         edited: round.edited,
         points: found.map(|judged| judged.points),
         repeated: found.map(|judged| judged.repeated),
     }
 }
 
-fn undelivered(entry: &Entry, pair: &PairRecord, judged: &[Judged]) -> RelayView {
+fn undelivered(record: &RecordFacts<'_>, entry: &Entry, pair: &PairRecord, judged: &[Judged]) -> RelayView {
     let direction = if entry.target == Role::Reviewer { Direction::ToReviewer } else { Direction::ToImplementer };
     let found = counted(judged, direction, entry.source_turn_id.as_ref(), entry.source_message_id.as_ref());
     RelayView {
@@ -140,7 +153,7 @@ fn undelivered(entry: &Entry, pair: &PairRecord, judged: &[Judged]) -> RelayView
         sent_at: entry.last_key_at,
         seen_at: None,
         state: entry.state,
-        first_line: entry.text.first_line.clone(),
+        first_line: carried_line(record, entry.target.other(), entry.source_turn_id.as_ref(), &entry.text.first_line),
         edited: entry.edited,
         points: found.map(|judged| judged.points),
         repeated: found.map(|judged| judged.repeated),
@@ -156,5 +169,7 @@ fn counted<'a>(
     if direction == Direction::ToReviewer {
         return None;
     }
-    judged.iter().find(|judged| Some(&judged.turn_id) == turn && (message.is_none() || judged.message_id.as_ref() == message))
+    judged
+        .iter()
+        .find(|judged| Some(&judged.turn_id) == turn && (message.is_none() || judged.message_id.as_ref() == message))
 }

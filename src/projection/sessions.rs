@@ -1,6 +1,7 @@
 //! The list of sessions: those found under the roots, those of records, those a person said something about.
 
-use std::collections::BTreeMap;
+use std::cmp::Reverse;
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::SessionView;
 use super::facts::{Facts, RecordFacts, SessionFacts};
@@ -15,22 +16,22 @@ use crate::model::session::{Need, SessionState};
 #[must_use]
 pub fn list(facts: &Facts<'_>) -> Vec<SessionView> {
     let used = users(facts);
-    let mut seen: BTreeMap<SessionKey, ()> = BTreeMap::new();
+    let mut seen: BTreeSet<SessionKey> = BTreeSet::new();
     let mut list = Vec::new();
     for found in facts.found {
         let key = found.session.key();
-        if seen.insert(key.clone(), ()).is_none() {
+        if seen.insert(key.clone()) {
             list.push(view(&found.session, Some(found), facts.sessions.get(&key), used.get(&key)));
         }
     }
     let of_records = facts.records.iter().filter_map(record::sessions).flat_map(|(one, other)| [one, other]);
     for session in of_records {
         let key = session.key();
-        if seen.insert(key.clone(), ()).is_none() {
+        if seen.insert(key.clone()) {
             list.push(view(session, None, facts.sessions.get(&key), used.get(&key)));
         }
     }
-    list.sort_by(|a, b| b.active_at.cmp(&a.active_at));
+    list.sort_by_key(|view| Reverse(view.active_at));
     list
 }
 
@@ -47,7 +48,10 @@ fn users(facts: &Facts<'_>) -> BTreeMap<SessionKey, RecordKey> {
 }
 
 fn is_active(one: &RecordFacts<'_>) -> bool {
-    one.run.map_or_else(|| one.pair.is_some_and(crate::model::pair::PairRecord::is_active), crate::model::run::RunRecord::is_active)
+    one.run.map_or_else(
+        || one.pair.is_some_and(crate::model::pair::PairRecord::is_active),
+        crate::model::run::RunRecord::is_active,
+    )
 }
 
 fn view(
@@ -58,7 +62,8 @@ fn view(
 ) -> SessionView {
     let reach = facts.and_then(|facts| facts.reach.as_ref());
     let conversation = facts.and_then(|facts| facts.conversation.as_deref());
-    let live = reach.is_some_and(|reach| matches!(reach.process, ProcessFact::Alive { .. }) || reach.transport.is_some());
+    let live =
+        reach.is_some_and(|reach| matches!(reach.process, ProcessFact::Alive { .. }) || reach.transport.is_some());
     let name = facts.and_then(|facts| facts.note.name.clone()).filter(|name| !name.trim().is_empty());
     let title = name
         .or_else(|| conversation.and_then(|conversation| conversation.title.clone()))
@@ -83,7 +88,9 @@ fn view(
         live,
         used_by: used_by.cloned(),
         put_away: facts.is_some_and(|facts| facts.note.put_away_at.is_some()),
-        branch: conversation.and_then(|conversation| conversation.branch.clone()).or_else(|| found.and_then(|found| found.branch.clone())),
+        branch: conversation
+            .and_then(|conversation| conversation.branch.clone())
+            .or_else(|| found.and_then(|found| found.branch.clone())),
         path: found.map(|found| found.path.clone()).or_else(|| facts.and_then(path_of)).unwrap_or_default(),
         agent: session.agent,
     }

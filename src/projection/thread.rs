@@ -27,8 +27,10 @@ pub fn of_record(facts: &RecordFacts<'_>) -> Thread {
     let mut entries: Vec<(Option<Timestamp>, Vec<ThreadEntry>)> = Vec::new();
     for (role, session) in [(Role::Implementer, builder), (Role::Reviewer, reviewer)] {
         let Some(conversation) = facts.conversation(role) else { continue };
-        let side = SideThread { role, label: labels.side(role), session: session.key(), conversation, ledger: facts.ledger };
-        let attempts = facts.run.filter(|_| role == Role::Implementer).map(|run| run.phases.as_slice()).unwrap_or_default();
+        let side =
+            SideThread { role, label: labels.side(role), session: session.key(), conversation, ledger: facts.ledger };
+        let attempts =
+            facts.run.filter(|_| role == Role::Implementer).map(|run| run.phases.as_slice()).unwrap_or_default();
         for (at, turn) in side.from(first_turn(facts, role, conversation)) {
             entries.extend(side.turn(at, turn, attempts, &mut lines));
         }
@@ -46,11 +48,8 @@ pub fn of_session(session: &SessionRef, conversation: &Conversation, ledger: &Le
     let label = session.agent.as_str();
     let side = SideThread { role: Role::Implementer, label, session: session.key(), conversation, ledger };
     let mut none = BTreeMap::new();
-    let entries = side
-        .from(0)
-        .flat_map(|(at, turn)| side.turn(at, turn, &[], &mut none))
-        .flat_map(|(_, group)| group)
-        .collect();
+    let entries =
+        side.from(0).flat_map(|(at, turn)| side.turn(at, turn, &[], &mut none)).flat_map(|(_, group)| group).collect();
     Thread { record: None, session: Some(session.key()), entries }
 }
 
@@ -188,10 +187,14 @@ impl<'a> SideThread<'a> {
         let mut time = turn.prompt.record.at;
         let mut head = Vec::new();
         for attempt in attempts.iter().filter(|attempt| attempt.turn_id.as_ref() == Some(&turn.id)) {
-            head.push(ThreadEntry { at: time, kind: ThreadKind::Phase { n: attempt.n, summary: attempt.summary.clone() } });
+            head.push(ThreadEntry {
+                at: time,
+                kind: ThreadKind::Phase { n: attempt.n, summary: attempt.summary.clone() },
+            });
         }
         if self.ledger.origin(&self.session, self.conversation, at) == Origin::Human {
-            let kind = ThreadKind::Human { role: self.role, label: self.label.to_owned(), text: turn.prompt.text.clone() };
+            let kind =
+                ThreadKind::Human { role: self.role, label: self.label.to_owned(), text: turn.prompt.text.clone() };
             head.push(ThreadEntry { at: time, kind });
         }
         groups.push((time, head));
@@ -199,7 +202,7 @@ impl<'a> SideThread<'a> {
             time = item.at.or(time).max(time);
             let mut group = vec![self.said(item)];
             if let ItemKind::Text { message_id, .. } = &item.kind
-                && self.is_last_of_message(turn, item, message_id)
+                && is_last_of_message(turn, item, message_id)
             {
                 group.extend(self.take(lines, turn, Some(message_id)));
             }
@@ -220,16 +223,23 @@ impl<'a> SideThread<'a> {
         ThreadEntry { at: item.at, kind }
     }
 
-    /// A message may have several text blocks; the relay stands under the last.
-    fn is_last_of_message(&self, turn: &Turn, item: &Item, message: &MessageId) -> bool {
-        let last = turn.items.iter().rev().find(|other| {
-            matches!(&other.kind, ItemKind::Text { message_id, .. } if message_id == message)
-        });
-        last.is_some_and(|last| last.offset == item.offset && last.kind == item.kind)
-    }
-
-    fn take(&self, lines: &mut BTreeMap<Place, Vec<RelayLine>>, turn: &Turn, message: Option<&MessageId>) -> Vec<ThreadEntry> {
+    fn take(
+        &self,
+        lines: &mut BTreeMap<Place, Vec<RelayLine>>,
+        turn: &Turn,
+        message: Option<&MessageId>,
+    ) -> Vec<ThreadEntry> {
         let place = Place::Under(self.role, turn.id.clone(), message.cloned());
         lines.remove(&place).into_iter().flatten().map(|line| line.entry).collect()
     }
+}
+
+/// A message may have several text blocks; the relay stands under the last.
+fn is_last_of_message(turn: &Turn, item: &Item, message: &MessageId) -> bool {
+    let last = turn
+        .items
+        .iter()
+        .rev()
+        .find(|other| matches!(&other.kind, ItemKind::Text { message_id, .. } if message_id == message));
+    last.is_some_and(|last| last.offset == item.offset && last.kind == item.kind)
 }

@@ -182,13 +182,19 @@ impl Books {
     /// The watched records that a session is a side of.
     #[must_use]
     pub fn with_session(&self, session: &SessionKey) -> BTreeSet<RecordKey> {
-        self.watched().into_iter().filter(|key| self.sides(key).is_some_and(|sides| sides.iter().any(|side| &side.key() == session))).collect()
+        self.watched()
+            .into_iter()
+            .filter(|key| self.sides(key).is_some_and(|sides| sides.iter().any(|side| &side.key() == session)))
+            .collect()
     }
 
     /// The watched records whose implementer works in a folder.
     #[must_use]
     pub fn in_folder(&self, worktree: &str) -> BTreeSet<RecordKey> {
-        self.watched().into_iter().filter(|key| self.sides(key).is_some_and(|[builder, _]| builder.worktree == worktree)).collect()
+        self.watched()
+            .into_iter()
+            .filter(|key| self.sides(key).is_some_and(|[builder, _]| builder.worktree == worktree))
+            .collect()
     }
 
     /// Implementer and reviewer of a record.
@@ -225,7 +231,8 @@ impl Books {
 
 /// Whether a run names a pair as one of its own.
 fn names(run: &RunRecord, pair: &PairId) -> bool {
-    run.current_pair_id.as_ref() == Some(pair) || run.phases.iter().any(|attempt| attempt.pair_id.as_ref() == Some(pair))
+    run.current_pair_id.as_ref() == Some(pair)
+        || run.phases.iter().any(|attempt| attempt.pair_id.as_ref() == Some(pair))
 }
 
 fn both<R: Kept>(record: &R) -> [&SessionRef; 2] {

@@ -128,8 +128,12 @@ impl<R: Records, T: Transcripts, A: Agents> Core<R, T, A> {
         let record = pair::create(&order, id.clone(), &scene)?;
         let builder = record.implementer.agent;
         let note = match record.kickoff {
-            Kickoff::WaitForNext => format!("nothing is sent; {builder}'s next answer goes to {}", record.reviewer.agent),
-            Kickoff::UseCurrent | Kickoff::Turn { .. } => format!("{builder}'s answer goes to {}", record.reviewer.agent),
+            Kickoff::WaitForNext => {
+                format!("nothing is sent; {builder}'s next answer goes to {}", record.reviewer.agent)
+            }
+            Kickoff::UseCurrent | Kickoff::Turn { .. } => {
+                format!("{builder}'s answer goes to {}", record.reviewer.agent)
+            }
         };
         self.bring_into_being(record, now).map_err(|error| not_saved(&error))?;
         Ok(Reply::Done { record: Some(RecordKey::Pair(id)), note })

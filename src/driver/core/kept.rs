@@ -34,6 +34,7 @@ pub trait Kept: Clone {
     /// The event of its creation.
     fn started(&self) -> EventKind;
     /// The record as it is shown while its file is somebody else's.
+    #[must_use]
     fn shown_changed(&self, why: &str) -> Self;
 }
 

@@ -71,7 +71,8 @@ impl<R: Records, T: Transcripts, A: Agents> Core<R, T, A> {
             }
         }
         if let Some(started) = newly_changed {
-            let kind = if started == EventKind::PairStarted { EventKind::PairPaused } else { EventKind::ChecklistPaused };
+            let kind =
+                if started == EventKind::PairStarted { EventKind::PairPaused } else { EventKind::ChecklistPaused };
             self.publish(kind, key, Some("record_changed".to_owned()), now);
             self.dirty.extend(self.books.related(key));
         }

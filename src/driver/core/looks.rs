@@ -7,7 +7,7 @@ use jiff::Timestamp;
 use super::Core;
 use super::books::Shelved;
 use super::kept::{Held, Kept};
-use crate::driver::ports::{Agents, Records, SaveError, Transcripts};
+use crate::driver::ports::{Agents, Records, Transcripts};
 use crate::machine::{SentReport, Step, pair, run};
 use crate::model::command::Control;
 use crate::model::event::Decision;
@@ -147,9 +147,9 @@ impl<R: Records, T: Transcripts, A: Agents> Core<R, T, A> {
 
     /// A pair whose run this program may only show is left alone with it.
     fn is_of_foreign_run(&self, id: &PairId) -> bool {
-        self.read_only.iter().any(|foreign| {
-            matches!(foreign.key, RecordKey::Run(_)) && id.as_str().starts_with(foreign.key.as_str())
-        })
+        self.read_only
+            .iter()
+            .any(|foreign| matches!(foreign.key, RecordKey::Run(_)) && id.as_str().starts_with(foreign.key.as_str()))
     }
 
     fn unsettled(&mut self, key: &RecordKey, now: Timestamp) {

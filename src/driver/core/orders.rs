@@ -5,14 +5,13 @@ use jiff::Timestamp;
 use super::Core;
 use super::acts::not_saved;
 use super::books::Shelved;
-use super::kept::{Held, Kept};
+use super::kept::Held;
 use crate::driver::ports::{Agents, Job, Records, Transcripts};
 use crate::machine::{pair, run};
 use crate::model::command::{Command, Control, Refusal, RefusalKind, Reply, SessionControl};
 use crate::model::event::EventKind;
 use crate::model::ids::{PairId, RecordKey, RunId, SessionKey, SessionRef};
-use crate::model::pair::PairRecord;
-use crate::model::run::RunRecord;
+use crate::model::pair::{PairRecord, PauseReason};
 use crate::projection::DriverFact;
 
 /// How far a pair's revision is shifted in what a run's screen showed.
@@ -222,10 +221,34 @@ impl<R: Records, T: Transcripts, A: Agents> Core<R, T, A> {
             }
         };
         self.records.save_session(key, &note).map_err(|error| not_saved(&error))?;
-        self.sessions.entry(key.clone()).or_default().facts.note = note;
+        let known = self.sessions.entry(key.clone()).or_default();
+        known.facts.note = note;
+        known.noted = true;
         self.dirty.extend(self.books.with_session(key));
         self.screen.outdate();
         Ok(Reply::Done { record: None, note: words.to_owned() })
+    }
+
+    /// A session was brought back: what was paused because it was gone goes on.
+    pub(super) fn go_on_with(&mut self, session: &SessionKey, now: Timestamp) {
+        for key in self.books.with_session(session) {
+            let order = match &key {
+                RecordKey::Run(id) => {
+                    let of_run = self.books.run(id).and_then(|held| held.seen().paused_reason);
+                    let of_pair = self.current_pair(id).and_then(|held| held.seen().paused_reason);
+                    (of_run.or(of_pair) == Some(PauseReason::AgentGone))
+                        .then(|| self.control_run(id, &Control::Resume, now))
+                }
+                RecordKey::Pair(id) => {
+                    let alone = self.books.pair(id).filter(|held| held.record.owner != pair::CHECKLIST);
+                    let is_gone = alone.is_some_and(|held| held.seen().paused_reason == Some(PauseReason::AgentGone));
+                    is_gone.then(|| self.control_pair(id, &Control::Resume, now))
+                }
+            };
+            if let Some(Err(refusal)) = order {
+                self.notice(refusal.message, true, now);
+            }
+        }
     }
 
     /// A session by its key, wherever it is known from.

@@ -59,6 +59,7 @@ impl<R: Records, T: Transcripts, A: Agents> Core<R, T, A> {
             reach: known.and_then(|known| known.facts.reach.as_ref()),
             sending: known.and_then(|known| known.sending.as_ref()).map(|(_, entry)| entry),
             put_away: known.is_some_and(|known| known.facts.note.put_away_at.is_some()),
+            noted: known.is_some_and(|known| known.noted),
             newer_in_folder: self.newer_in_folder(session),
         }
     }

@@ -28,6 +28,8 @@ const OBSERVED: usize = 24;
 pub struct Known {
     /// What screens are shown.
     pub facts: SessionFacts,
+    /// trellis keeps a file about it.
+    pub noted: bool,
     /// Its transcript as last read.
     pub read: Option<TranscriptRead>,
     /// Its transcript as the last projection showed it.
@@ -192,7 +194,8 @@ impl<R: Records, T: Transcripts, A: Agents> Core<R, T, A> {
         match outcome {
             Outcome::Probed(session, reach) => {
                 let known = self.sessions.entry(session.clone()).or_default();
-                let superseded = known.probe_next.as_ref().is_some_and(|(_, next)| Some(next) != known.probing.as_ref());
+                let superseded =
+                    known.probe_next.as_ref().is_some_and(|(_, next)| Some(next) != known.probing.as_ref());
                 known.probing = None;
                 if !superseded || known.facts.reach.is_none() {
                     known.facts.reach = Some(reach);
@@ -223,6 +226,7 @@ impl<R: Records, T: Transcripts, A: Agents> Core<R, T, A> {
     }
 
     fn brought_back(&mut self, session: &SessionKey, result: Result<String, String>, now: Timestamp) {
+        let is_back = result.is_ok();
         let (what, is_error) = match result {
             Ok(how) => (format!("brought {session} back: {how}"), false),
             Err(why) => (format!("can't bring {session} back: {why}"), true),
@@ -230,8 +234,17 @@ impl<R: Records, T: Transcripts, A: Agents> Core<R, T, A> {
         let evidence = "the agent's program was started on its session".to_owned();
         self.tell(Decision { at: now, record: None, what: what.clone(), evidence, decided: true }, now);
         self.notice(what, is_error, now);
+        let known = self.sessions.entry(session.clone()).or_default();
+        if is_back {
+            // What was seen of the dead program says nothing of the new one.
+            known.facts.reach = None;
+            known.probed_at = None;
+        }
         self.observe(session, now);
         self.dirty.extend(self.books.with_session(session));
+        if is_back {
+            self.go_on_with(session, now);
+        }
     }
 
     /// Observations whose pause is over, states that have held long enough.

@@ -1,0 +1,132 @@
+//! The driver's task: it gives [`Core`] the clock, the orders, the outcomes and the hints, and hands out what comes of them.
+//! Nothing is decided here. Whoever starts it gives it a thread of its own: saves are synchronous.
+
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use jiff::Timestamp;
+use tokio::sync::{mpsc, oneshot};
+
+use super::core::{Core, Input};
+use super::handle::{Line, Request};
+use super::ports::{Agents, Outcome, Records, Transcripts};
+use crate::model::command::{Refusal, Reply};
+use crate::supervise::Shutdown;
+
+/// The longest sleep: the wall clock may jump, and a suspended machine does not count its sleep.
+const LONGEST_SLEEP: Duration = Duration::from_secs(5);
+
+/// What reaches the driver from the edges.
+#[derive(Debug)]
+pub struct Edges {
+    /// Ended jobs.
+    pub outcomes: mpsc::Receiver<Outcome>,
+    /// Transcripts may have changed.
+    pub hints: mpsc::Receiver<()>,
+}
+
+/// Runs a driver until it is told to end. A step that has begun is finished; nothing is left half.
+pub async fn drive<R: Records, T: Transcripts, A: Agents>(
+    core: Core<R, T, A>,
+    line: Line,
+    edges: Edges,
+    mut shutdown: Shutdown,
+    clock: fn() -> Timestamp,
+) -> (Core<R, T, A>, Line) {
+    let Edges { mut outcomes, mut hints } = edges;
+    let mut task = Task { core, line, waiting: BTreeMap::new(), next_ticket: 0, clock };
+    let (mut has_outcomes, mut has_hints) = (true, true);
+    task.hand_out();
+    loop {
+        let sleep = task.sleep();
+        tokio::select! {
+            biased;
+            _ = shutdown.wait() => break,
+            outcome = outcomes.recv(), if has_outcomes => match outcome {
+                Some(outcome) => task.input(Input::Outcome(Box::new(outcome))),
+                None => has_outcomes = false,
+            },
+            request = task.line.requests.recv() => match request {
+                Some(request) => if task.request(request) { break },
+                None => break,
+            },
+            hint = hints.recv(), if has_hints => match hint {
+                Some(()) => task.input(Input::Hint),
+                None => has_hints = false,
+            },
+            () = tokio::time::sleep(sleep) => task.input(Input::Tick),
+        }
+    }
+    task.refuse_waiting();
+    (task.core, task.line)
+}
+
+struct Task<R, T, A> {
+    core: Core<R, T, A>,
+    line: Line,
+    waiting: BTreeMap<u64, oneshot::Sender<Reply>>,
+    next_ticket: u64,
+    clock: fn() -> Timestamp,
+}
+
+impl<R: Records, T: Transcripts, A: Agents> Task<R, T, A> {
+    fn sleep(&self) -> Duration {
+        let Some(deadline) = self.core.deadline() else { return LONGEST_SLEEP };
+        let wait = deadline.duration_since((self.clock)());
+        let wait = Duration::try_from(wait).unwrap_or(Duration::ZERO);
+        // A millisecond more: the wall clock must have passed the deadline, not merely reached its millisecond.
+        wait.saturating_add(Duration::from_millis(1)).min(LONGEST_SLEEP)
+    }
+
+    fn input(&mut self, input: Input) {
+        self.core.input(input, (self.clock)());
+        self.hand_out();
+    }
+
+    /// True when it was the last one.
+    fn request(&mut self, request: Request) -> bool {
+        match request {
+            Request::Order(command, answer) => {
+                self.next_ticket = self.next_ticket.saturating_add(1);
+                self.waiting.insert(self.next_ticket, answer);
+                self.input(Input::Command { ticket: self.next_ticket, command });
+            }
+            Request::Show(shown) => {
+                self.core.show(shown, (self.clock)());
+                self.hand_out();
+            }
+            Request::TakeOver(answer) => {
+                let _ = answer.send(Reply::Done { record: None, note: "this process drives already".to_owned() });
+            }
+            Request::Shutdown => return true,
+        }
+        false
+    }
+
+    /// Answers, events and the projection, in this order: whoever hears of an event finds it on the screen soon after.
+    fn hand_out(&mut self) {
+        let projection = self.core.projection((self.clock)());
+        self.line.projection.send_if_modified(|last| {
+            let is_newer = last.seq != projection.seq;
+            if is_newer {
+                last.clone_from(&projection);
+            }
+            is_newer
+        });
+        for (ticket, reply) in self.core.take_replies() {
+            if let Some(answer) = self.waiting.remove(&ticket) {
+                let _ = answer.send(reply);
+            }
+        }
+        for event in self.core.take_events() {
+            let _ = self.line.events.send(event);
+        }
+    }
+
+    fn refuse_waiting(&mut self) {
+        for (_, answer) in std::mem::take(&mut self.waiting) {
+            let _ = answer
+                .send(Reply::Refused(Refusal::not_now("trellis is ending: start it again, then repeat the order")));
+        }
+    }
+}

@@ -1,0 +1,183 @@
+//! A second process on the same home: it shows what the records and the transcripts say, live, and never acts.
+//! When the driver is gone it offers to take over; who holds the lock is the store's knowledge.
+
+use std::time::Duration;
+
+use jiff::Timestamp;
+use tokio::sync::mpsc;
+
+use super::core::{Core, Input};
+use super::handle::{Line, Request};
+use super::ports::{Agents, Job, Loaded, Records, SaveError, Transcripts};
+use crate::model::command::{Refusal, RefusalKind, Reply};
+use crate::model::event::{Decision, Event};
+use crate::model::ids::{PairId, RecordKey, RunId, SessionKey};
+use crate::model::pair::PairRecord;
+use crate::model::run::RunRecord;
+use crate::model::session::SessionNote;
+use crate::projection::DriverFact;
+use crate::supervise::Shutdown;
+
+/// How often the records are read anew.
+const PERIOD: Duration = Duration::from_millis(500);
+
+/// The disk as a viewer needs it.
+pub trait Shelf {
+    /// Everything on the disk, read without writing, moving or repairing anything; `None` when nothing changed since.
+    fn read(&mut self) -> Option<Loaded>;
+    /// Events the driver has published since the last call, oldest first.
+    fn events(&mut self) -> Vec<Event>;
+    /// Who holds the lock.
+    fn driver(&mut self) -> DriverFact;
+}
+
+/// Records that can only be read.
+#[derive(Debug)]
+pub struct ReadRecords<S> {
+    shelf: S,
+    newest: Loaded,
+}
+
+impl<S: Shelf> ReadRecords<S> {
+    /// Those of a shelf.
+    pub fn new(mut shelf: S) -> Self {
+        let newest = shelf.read().unwrap_or_default();
+        Self { shelf, newest }
+    }
+
+    /// Whether something changed on the disk since it was loaded.
+    pub fn refresh(&mut self) -> bool {
+        match self.shelf.read() {
+            Some(loaded) => {
+                self.newest = loaded;
+                true
+            }
+            None => false,
+        }
+    }
+}
+
+fn refused<V>(file: &str) -> Result<V, SaveError> {
+    Err(SaveError::Io { file: file.to_owned(), why: "another process drives this home".to_owned() })
+}
+
+impl<S: Shelf> Records for ReadRecords<S> {
+    fn load(&mut self) -> Loaded {
+        self.newest.clone()
+    }
+
+    fn save_run(&mut self, record: &RunRecord) -> Result<(), SaveError> {
+        refused(record.id.as_str())
+    }
+
+    fn save_pair(&mut self, record: &PairRecord) -> Result<(), SaveError> {
+        refused(record.id.as_str())
+    }
+
+    fn adopt_run(&mut self, id: &RunId) -> Result<RunRecord, SaveError> {
+        refused(id.as_str())
+    }
+
+    fn adopt_pair(&mut self, id: &PairId) -> Result<PairRecord, SaveError> {
+        refused(id.as_str())
+    }
+
+    fn displace(&mut self, key: &RecordKey) -> Result<(), SaveError> {
+        refused(key.as_str())
+    }
+
+    fn discard(&mut self, key: &RecordKey) -> Result<(), SaveError> {
+        refused(key.as_str())
+    }
+
+    fn save_session(&mut self, key: &SessionKey, _note: &SessionNote) -> Result<(), SaveError> {
+        refused(key.session_id.as_str())
+    }
+
+    fn append_event(&mut self, _event: &Event) -> Result<(), SaveError> {
+        Ok(())
+    }
+
+    fn append_decision(&mut self, _decision: &Decision) -> Result<(), SaveError> {
+        Ok(())
+    }
+}
+
+/// No agent is reached by a viewer.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct NoAgents;
+
+impl Agents for NoAgents {
+    fn begin(&mut self, _job: Job) {}
+}
+
+/// How a viewer ended.
+#[derive(Debug)]
+pub enum Ended {
+    /// It was told to.
+    Shutdown,
+    /// A person wants this process to drive now: take the lock, start a driver on the same line, answer through it.
+    TakeOver(Line, tokio::sync::oneshot::Sender<Reply>),
+}
+
+/// Runs a viewer until it is told to end or to take over.
+pub async fn view<S: Shelf, T: Transcripts>(
+    mut core: Core<ReadRecords<S>, T, NoAgents>,
+    mut line: Line,
+    mut hints: mpsc::Receiver<()>,
+    mut shutdown: Shutdown,
+    clock: fn() -> Timestamp,
+) -> Ended {
+    let mut has_hints = true;
+    let mut again = tokio::time::interval(PERIOD);
+    again.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Delay);
+    loop {
+        let now = clock();
+        tokio::select! {
+            biased;
+            _ = shutdown.wait() => return Ended::Shutdown,
+            request = line.requests.recv() => match request {
+                Some(Request::Order(command, answer)) => {
+                    let reply = core.order(*command, now);
+                    let _ = answer.send(reply.unwrap_or_else(|| Reply::Refused(someone_drives())));
+                }
+                Some(Request::Show(shown)) => core.show(shown, now),
+                Some(Request::TakeOver(answer)) => {
+                    if core.ports().0.shelf.driver() == DriverFact::Nobody {
+                        return Ended::TakeOver(line, answer);
+                    }
+                    let _ = answer.send(Reply::Refused(someone_drives()));
+                }
+                Some(Request::Shutdown) | None => return Ended::Shutdown,
+            },
+            hint = hints.recv(), if has_hints => match hint {
+                Some(()) => core.input(Input::Hint, now),
+                None => has_hints = false,
+            },
+            _ = again.tick() => look_again(&mut core, &line, now),
+        }
+        let projection = core.projection(now);
+        line.projection.send_if_modified(|last| {
+            let is_newer = last.seq != projection.seq;
+            last.clone_from(&projection);
+            is_newer
+        });
+    }
+}
+
+fn look_again<S: Shelf, T: Transcripts>(core: &mut Core<ReadRecords<S>, T, NoAgents>, line: &Line, now: Timestamp) {
+    let driver = core.ports().0.shelf.driver();
+    core.driven_by(driver);
+    if core.ports().0.refresh() {
+        core.reload(now);
+    }
+    for event in core.ports().0.shelf.events() {
+        let _ = line.events.send(event);
+    }
+    core.input(Input::Tick, now);
+}
+
+fn someone_drives() -> Refusal {
+    let message = "another process drives this home: end it first, then take over".to_owned();
+    Refusal { kind: RefusalKind::NotDriver, message, field: None }
+}
