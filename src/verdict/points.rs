@@ -1,0 +1,91 @@
+//! The points of a reviewer's answer, and which of them repeat (`dashboard.md` §3). A hint for people; decides nothing.
+
+use std::collections::BTreeSet;
+
+use super::lines::{self, Kind, Line};
+use super::words::folded;
+
+/// The points of an answer: its top-level list items, or without a list its paragraphs. Code and quotes are no points.
+#[must_use]
+pub fn points(answer: &str) -> Vec<String> {
+    let lines = lines::scan(answer);
+    if lines.iter().any(|line| line.top_item) { items(&lines) } else { paragraphs(&lines) }
+}
+
+/// For each point, whether it repeats one of `earlier` (points of earlier answers of the same side).
+#[must_use]
+pub fn repeats(points: &[String], earlier: &[String]) -> Vec<bool> {
+    let earlier: Vec<BTreeSet<String>> = earlier.iter().map(|point| words(point)).collect();
+    points
+        .iter()
+        .map(|point| {
+            let words = words(point);
+            // Equal ones share all of their words; so 80 % shared covers both halves of the rule.
+            !words.is_empty() && earlier.iter().any(|before| words.intersection(before).count() * 5 >= words.len() * 4)
+        })
+        .collect()
+}
+
+/// The words of a point without case, numbers and punctuation.
+fn words(point: &str) -> BTreeSet<String> {
+    folded(point).split(|c: char| !c.is_alphabetic()).filter(|word| !word.is_empty()).map(str::to_owned).collect()
+}
+
+/// Items with what belongs to them: lines indented below, and lines that go on without a blank line.
+fn items(lines: &[Line<'_>]) -> Vec<String> {
+    let mut points: Vec<String> = Vec::new();
+    let mut open = false;
+    let mut after_blank = false;
+    for line in lines {
+        match line.kind {
+            Kind::Blank => after_blank = true,
+            Kind::Text | Kind::Lazy if line.top_item => {
+                points.push(without_marker(line.text).to_owned());
+                (open, after_blank) = (true, false);
+            }
+            Kind::Text | Kind::Lazy => {
+                open = open && (line.in_item || !after_blank);
+                after_blank = false;
+                if let (true, Some(point)) = (open, points.last_mut()) {
+                    point.push('\n');
+                    point.push_str(line.text.trim());
+                }
+            }
+            Kind::Heading | Kind::Rule => open = false,
+            Kind::Code | Kind::Quote => after_blank = false,
+        }
+    }
+    points.retain(|point| !point.trim().is_empty());
+    points
+}
+
+fn paragraphs(lines: &[Line<'_>]) -> Vec<String> {
+    let mut points: Vec<String> = Vec::new();
+    let mut open = false;
+    for line in lines {
+        if !matches!(line.kind, Kind::Text | Kind::Lazy) {
+            open = false;
+            continue;
+        }
+        match points.last_mut() {
+            Some(point) if open => {
+                point.push('\n');
+                point.push_str(line.text.trim());
+            }
+            _ => points.push(line.text.trim().to_owned()),
+        }
+        open = true;
+    }
+    points
+}
+
+/// An item's first line without `- ` or `12. `.
+fn without_marker(line: &str) -> &str {
+    let line = line.trim_start();
+    let rest = line.trim_start_matches(|c: char| c.is_ascii_digit());
+    rest.strip_prefix(['-', '*', '+', '.', ')']).unwrap_or(rest).trim()
+}
+
+#[cfg(test)]
+#[path = "points_tests.rs"]
+mod tests;
