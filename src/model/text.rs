@@ -65,11 +65,14 @@ pub fn fold(text: &str) -> String {
             !c.is_whitespace()
                 && !matches!(get_general_category(*c), GeneralCategory::Control | GeneralCategory::Format)
         })
+        // Again: a removed character may have stood between a letter and its accent.
+        .nfc()
         .collect()
 }
 
 /// Takes off each `<pasted_content …>` with its closing tag (which repeats the attributes); what stands between stays.
-fn unwrap_pastes(text: &str) -> String {
+#[must_use]
+pub fn unwrap_pastes(text: &str) -> String {
     const OPEN: &str = "<pasted_content";
     let mut out = String::with_capacity(text.len());
     let mut rest = text;

@@ -1,0 +1,164 @@
+//! What a list of sessions shows of a transcript, read from its two ends only.
+//! Which bytes are read, and from where, is the caller's affair.
+
+use jiff::Timestamp;
+
+use super::lines::{Lines, trim};
+use super::{Reader, claude, codex};
+use crate::model::conversation::{Conversation, ItemKind, Outcome};
+use crate::model::ids::{Agent, SessionId};
+use crate::model::text::first_line;
+
+/// What the two ends of a transcript say.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Summary {
+    /// The session; by the records, else by the file's name. `None`: neither names one.
+    pub session_id: Option<SessionId>,
+    /// Newest folder that the records name.
+    pub cwd: Option<String>,
+    /// First line of the first prompt.
+    pub title: Option<String>,
+    /// First line of the newest message of the agent, or of its error.
+    pub last_message: Option<String>,
+    /// Newest git branch.
+    pub branch: Option<String>,
+    /// Newest version of the program.
+    pub cli_version: Option<String>,
+    /// Whether it is the thread of a sub-agent: no session of its own.
+    pub is_subagent: bool,
+    /// How the newest turn stands.
+    pub state: State,
+    /// Time of the newest record of the conversation.
+    pub last_spoken_at: Option<Timestamp>,
+    /// Lines at the two ends that were no record; worth a warning.
+    pub damaged: u64,
+    /// A longer head would say more: the session, its folder or its title is not known yet.
+    pub wants_head: bool,
+    /// A longer tail would say more: nothing of the conversation stands in it.
+    pub wants_tail: bool,
+}
+
+/// How the newest turn of a session stands, as far as its transcript says.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum State {
+    /// There was no prompt yet.
+    Empty,
+    /// A turn runs, a prompt waits, or an agent works in the background.
+    Working,
+    /// A question of the agent is open.
+    Asking,
+    /// The newest turn ended.
+    Idle,
+    /// The newest turn failed.
+    Failed,
+    /// A person stopped the newest turn.
+    Interrupted,
+}
+
+/// The bytes of a transcript that a probe has.
+#[derive(Clone, Copy, Debug)]
+pub struct Ends<'a> {
+    /// The first bytes of the file.
+    pub head: &'a [u8],
+    /// The last bytes of the file; may overlap the head, may begin anywhere in a line.
+    pub tail: &'a [u8],
+    /// Length of the whole file.
+    pub length: u64,
+}
+
+/// Reads the two ends. If the head is the whole file, the tail is not looked at.
+///
+/// A first line may be megabytes long (a session's base instructions stand in it): while `wants_head` is set,
+/// probing again with a longer head says more, up to the length of the file.
+#[must_use]
+pub fn probe(agent: Agent, file_name: &str, ends: Ends<'_>) -> Summary {
+    let whole = ends.head.len() as u64 >= ends.length;
+    let mut reader = Reader::new(agent);
+    reader.push(ends.head);
+    let head = reader.conversation();
+    let tail = if whole { None } else { Some(read_tail(agent, ends.tail)) };
+    let end = tail.as_ref().unwrap_or(&head);
+    let by_name = id_of_file(agent, file_name);
+    let spoken = end.last_spoken_at.is_some();
+    let knows_start =
+        (head.session_id.is_some() || reader.consumed() > 0) && head.cwd.is_some() && head.title.is_some();
+    Summary {
+        session_id: end.session_id.clone().or_else(|| head.session_id.clone()).or(by_name),
+        cwd: end.cwd.clone().or_else(|| head.cwd.clone()),
+        title: head.title.clone(),
+        last_message: last_message(end),
+        branch: end.branch.clone().or_else(|| head.branch.clone()),
+        cli_version: end.cli_version.clone().or_else(|| head.cli_version.clone()),
+        is_subagent: is_subagent(agent, file_name, ends.head),
+        state: if tail.is_some() && !spoken { State::Working } else { state(end) },
+        last_spoken_at: end.last_spoken_at.or(head.last_spoken_at),
+        damaged: head.damaged + tail.as_ref().map_or(0, |tail| tail.damaged),
+        wants_head: !whole && !knows_start,
+        wants_tail: tail.is_some() && !spoken && (ends.tail.len() as u64) < ends.length,
+    }
+}
+
+/// The tail as a conversation whose running turn began before it. The first line is cut and left out.
+fn read_tail(agent: Agent, tail: &[u8]) -> std::sync::Arc<Conversation> {
+    let start = memchr::memchr(b'\n', tail).map_or(tail.len(), |end| end + 1);
+    let mut reader = Reader::inside_a_turn(agent);
+    reader.push(tail.get(start..).unwrap_or_default());
+    reader.conversation()
+}
+
+fn state(told: &Conversation) -> State {
+    let Some(turn) = told.newest() else { return State::Empty };
+    match &turn.outcome {
+        _ if told.question.is_some() => State::Asking,
+        None => State::Working,
+        Some(_) if !told.queued.is_empty() || told.background_agents > 0 => State::Working,
+        Some(Outcome::Completed | Outcome::Superseded) => State::Idle,
+        Some(Outcome::Failed(_)) => State::Failed,
+        Some(Outcome::Interrupted) => State::Interrupted,
+    }
+}
+
+fn last_message(told: &Conversation) -> Option<String> {
+    let items = told.turns.iter().rev().flat_map(|turn| turn.items.iter().rev());
+    items
+        .filter_map(|item| match &item.kind {
+            ItemKind::Text { text, .. } | ItemKind::Notice { text } => Some(first_line(text)),
+            _ => None,
+        })
+        .find(|line| !line.is_empty())
+}
+
+/// The session that a transcript's file name names: all of it for Claude, its last part for Codex.
+#[must_use]
+pub fn id_of_file(agent: Agent, file_name: &str) -> Option<SessionId> {
+    let stem = file_name.strip_suffix(".zst").unwrap_or(file_name).strip_suffix(".jsonl")?;
+    let id = match agent {
+        Agent::Claude => stem,
+        // rollout-2026-11-30T09-50-14-<36 characters>
+        Agent::Codex => stem.strip_prefix("rollout-").and_then(|rest| rest.get(20..))?,
+    };
+    (!id.is_empty()).then(|| SessionId::new(id))
+}
+
+/// Whether the file is the thread of a sub-agent, by its name or its first records.
+#[must_use]
+pub fn is_subagent(agent: Agent, file_name: &str, head: &[u8]) -> bool {
+    if agent == Agent::Claude && file_name.starts_with("agent-") {
+        return true;
+    }
+    let mut told = None;
+    Lines::default().push(head, |_, line| {
+        let (_, body) = trim(line);
+        if told.is_none() {
+            told = match agent {
+                Agent::Claude => claude::is_side_chain(body),
+                Agent::Codex => codex::is_subagent_thread(body),
+            };
+        }
+    });
+    told == Some(true)
+}
+
+#[cfg(test)]
+#[path = "summary_tests.rs"]
+mod tests;
