@@ -1,1 +1,416 @@
-//! Finding and following transcripts: hints from the system, reads from an offset, a slow poll as the floor. Never writes.
+//! Finding and following transcripts: hints from the system, reads from an offset, a slow look as the floor.
+//! Never writes, and never takes a hint for the truth.
+
+mod catalogue;
+mod eyes;
+mod folder;
+mod mailbox;
+mod naming;
+mod probe;
+mod scan;
+mod tail;
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::io;
+use std::mem;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::Duration;
+
+use jiff::{SignedDuration, Timestamp};
+use tokio::sync::mpsc;
+
+use self::catalogue::Catalogue;
+use self::eyes::{Eyes, MakeWatcher};
+use self::mailbox::{Interest, Mailbox};
+use self::scan::{Folder, Root, RootState, Spotted, Stamp};
+use self::tail::Tail;
+use crate::clock;
+use crate::driver::ports::{FoundSession, TranscriptRead, Transcripts};
+use crate::machine::TranscriptFact;
+use crate::model::conversation::Conversation;
+use crate::model::ids::{Agent, SessionKey, SessionRef, is_safe_name};
+use crate::supervise::Supervisor;
+
+pub use folder::FolderWatch;
+
+/// Where the agents keep their transcripts.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Roots {
+    /// Claude Code's folder `projects`.
+    pub claude_projects: PathBuf,
+    /// Codex's folder `sessions`.
+    pub codex_sessions: PathBuf,
+}
+
+/// How often a poll looks when hints are not to be had.
+const POLL_EVERY: Duration = Duration::from_secs(1);
+/// How often files in use are looked at although no hint came.
+const FLOOR: SignedDuration = SignedDuration::from_secs(15);
+/// The same while polling, where the floor is all there is.
+const FLOOR_POLLED: SignedDuration = SignedDuration::from_secs(1);
+/// How old the last walk must be for a session without a transcript to cause another.
+const WALK_AGAIN: SignedDuration = SignedDuration::from_millis(250);
+/// How long a transcript has to be away before it counts as deleted: an editor that saves by moving the old file
+/// aside leaves none for a moment.
+const GONE_FOR: SignedDuration = SignedDuration::from_secs(2);
+/// How old the last walk over everything may be: it alone shows what happens in folders that are not watched. Some
+/// thousand sessions cost a few milliseconds each time.
+const WALK_EVERY: SignedDuration = SignedDuration::from_secs(30);
+/// Folders without a write for longer are not watched; they are seen by the walks.
+const RECENT: SignedDuration = SignedDuration::from_hours(30 * 24);
+/// Changes found by the floor alone, without any hint between them, after which hints are given up.
+const STRIKES: u32 = 3;
+/// Files kept open; beyond it those that nobody asked for lately are closed.
+const MOST_TAILS: usize = 64;
+/// What "lately" means there.
+const LATELY: SignedDuration = SignedDuration::from_mins(10);
+
+/// The transcripts under two roots.
+pub struct Watch {
+    roots: Vec<Root>,
+    mailbox: Mailbox,
+    eyes: Eyes,
+    catalogue: Catalogue,
+    /// As of the last walk.
+    folders: BTreeMap<PathBuf, Folder>,
+    states: BTreeMap<Agent, RootState>,
+    walked_at: Option<Timestamp>,
+    floor_at: Option<Timestamp>,
+    strikes: u32,
+    followed: BTreeMap<SessionKey, Followed>,
+    /// Sessions that had a transcript at any time.
+    known: BTreeSet<SessionKey>,
+    /// To be told by the next `changed`.
+    pending: BTreeSet<SessionKey>,
+    buffer: Vec<u8>,
+}
+
+/// A session that somebody reads.
+struct Followed {
+    tail: Option<Tail>,
+    /// What was read before the file was lost. Not kept beside a tail: a shared conversation is copied when it grows.
+    last: Option<Arc<Conversation>>,
+    missing_since: Option<Timestamp>,
+    asked_at: Timestamp,
+}
+
+impl Followed {
+    const fn new(now: Timestamp) -> Self {
+        Self { tail: None, last: None, missing_since: None, asked_at: now }
+    }
+
+    fn path(&self) -> Option<PathBuf> {
+        self.tail.as_ref().map(|tail| tail.path().to_owned())
+    }
+}
+
+/// Begins to watch. The receiver gets a wake-up, at most one at a time, when [`Transcripts::changed`] may have news.
+///
+/// A root that is not there yet is waited for. What cannot be watched is polled, and [`Transcripts::notices`] says so.
+#[must_use]
+pub fn start(roots: &Roots, supervisor: &Supervisor) -> (Watch, mpsc::Receiver<()>) {
+    start_with(roots, supervisor, eyes::system_watcher, POLL_EVERY, clock::now())
+}
+
+fn start_with(
+    roots: &Roots,
+    supervisor: &Supervisor,
+    make: MakeWatcher,
+    poll_every: Duration,
+    now: Timestamp,
+) -> (Watch, mpsc::Receiver<()>) {
+    let roots = vec![
+        Root { agent: Agent::Claude, folder: settle(&roots.claude_projects) },
+        Root { agent: Agent::Codex, folder: settle(&roots.codex_sessions) },
+    ];
+    let folders = roots.iter().map(|root| root.folder.clone()).collect();
+    let (mailbox, woken) = Mailbox::new(Interest::Below(folders));
+    let eyes = Eyes::open(mailbox.clone(), supervisor, make, poll_every);
+    let mut watch = Watch {
+        roots,
+        mailbox,
+        eyes,
+        catalogue: Catalogue::default(),
+        folders: BTreeMap::new(),
+        states: BTreeMap::new(),
+        walked_at: None,
+        floor_at: Some(now),
+        strikes: 0,
+        followed: BTreeMap::new(),
+        known: BTreeSet::new(),
+        pending: BTreeSet::new(),
+        buffer: tail::buffer(),
+    };
+    watch.walk(now);
+    (watch, woken)
+}
+
+/// The path as the system reports it in events: absolute, symlinks resolved as far as it exists.
+fn settle(path: &Path) -> PathBuf {
+    let absolute = std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
+    for ancestor in absolute.ancestors() {
+        if let (Ok(real), Ok(rest)) = (ancestor.canonicalize(), absolute.strip_prefix(ancestor)) {
+            return if rest.as_os_str().is_empty() { real } else { real.join(rest) };
+        }
+    }
+    absolute
+}
+
+impl Transcripts for Watch {
+    fn read(&mut self, session: &SessionRef, now: Timestamp) -> TranscriptRead {
+        let key = session.key();
+        if !is_safe_name(key.session_id.as_str()) {
+            let why = format!("{} is no session id, give it as the agent shows it", key.session_id);
+            return TranscriptRead { fact: TranscriptFact::Unreadable(why), conversation: None };
+        }
+        let mut followed = self.followed.remove(&key).unwrap_or_else(|| Followed::new(now));
+        followed.asked_at = now;
+        let before = followed.path();
+        let fact = self.follow(&key, &mut followed, now);
+        let opened = followed.path().filter(|path| before.as_ref() != Some(path));
+        if followed.tail.is_some() {
+            self.known.insert(key.clone());
+            followed.missing_since = None;
+        }
+        if followed.tail.is_some() || matches!(fact, TranscriptFact::NotYet | TranscriptFact::Deleted) {
+            followed.last = None;
+        }
+        let conversation = followed.tail.as_ref().map(Tail::conversation).or_else(|| followed.last.clone());
+        self.followed.insert(key, followed);
+        if let Some(path) = opened
+            && self.point_eyes(now)
+        {
+            // What was appended after the read and before the watch was not heard of: it is looked at once more.
+            self.mailbox.mark(path);
+        }
+        self.tell_later();
+        TranscriptRead { fact, conversation }
+    }
+
+    fn sessions(&mut self) -> Vec<FoundSession> {
+        self.sessions_at(clock::now())
+    }
+
+    fn changed(&mut self) -> Vec<SessionKey> {
+        self.changed_at(clock::now())
+    }
+
+    fn had_transcript(&mut self, session: &SessionKey) {
+        self.known.insert(session.clone());
+    }
+
+    fn notices(&mut self) -> Vec<String> {
+        self.eyes.notices()
+    }
+}
+
+impl Watch {
+    /// [`Transcripts::sessions`] at a given time.
+    pub fn sessions_at(&mut self, now: Timestamp) -> Vec<FoundSession> {
+        self.absorb(now);
+        if Self::is_due(self.walked_at, self.walk_every(), now) {
+            self.walk(now);
+        }
+        self.tell_later();
+        self.catalogue.sessions().to_vec()
+    }
+
+    /// [`Transcripts::changed`] at a given time.
+    pub fn changed_at(&mut self, now: Timestamp) -> Vec<SessionKey> {
+        self.absorb(now);
+        self.look_without_hint(now);
+        let pending = mem::take(&mut self.pending);
+        pending.into_iter().filter(|key| !self.catalogue.is_subagent(key)).collect()
+    }
+
+    /// Whether hints are not to be had, so that a poll stands in for them.
+    #[must_use]
+    pub fn is_polling(&self) -> bool {
+        self.eyes.is_polling()
+    }
+
+    /// What was noticed on the way is told by `changed`, so somebody has to call it.
+    fn tell_later(&self) {
+        if !self.pending.is_empty() {
+            self.mailbox.wake();
+        }
+    }
+
+    fn walk_every(&self) -> SignedDuration {
+        if self.eyes.is_polling() { FLOOR } else { WALK_EVERY }
+    }
+
+    fn floor(&self) -> SignedDuration {
+        if self.eyes.is_polling() { FLOOR_POLLED } else { FLOOR }
+    }
+
+    fn is_due(last: Option<Timestamp>, every: SignedDuration, now: Timestamp) -> bool {
+        // A clock that was set back makes everything due: better one look too many.
+        last.is_none_or(|last| now < last || now.duration_since(last) >= every)
+    }
+
+    /// Takes the hints in.
+    fn absorb(&mut self, now: Timestamp) {
+        let heard = self.mailbox.take();
+        if heard.exhausted {
+            self.eyes.out_of_watches();
+        }
+        let mut walk = heard.rescan;
+        for path in heard.paths {
+            let named = self.roots.iter().find_map(|root| naming::parse(root.agent, &root.folder, &path));
+            if let Some(named) = named {
+                self.strikes = 0;
+                let key = SessionKey { agent: named.agent, session_id: named.id.clone() };
+                let spotted = std::fs::metadata(&path)
+                    .ok()
+                    .filter(std::fs::Metadata::is_file)
+                    .map(|meta| Spotted { named, stamp: Stamp::of(&meta) });
+                if spotted.is_some() {
+                    self.known.insert(key.clone());
+                }
+                self.catalogue.put(&path, spotted);
+                self.pending.insert(key);
+            } else if !naming::looks_like_one(&path) {
+                // A folder came or went: what was written into it before it could be watched is found by a walk.
+                self.eyes.forget(&path);
+                walk = true;
+            }
+        }
+        if walk {
+            self.walk(now);
+        }
+    }
+
+    /// Walks the roots, watches what is new, and walks again while there was anything new to watch: a file may have
+    /// come into a folder after it was listed and before it was watched.
+    fn walk(&mut self, now: Timestamp) {
+        for _ in 0..4 {
+            let mut found = scan::scan(&self.roots);
+            self.folders = mem::take(&mut found.folders);
+            self.states = mem::take(&mut found.roots);
+            let changed = self.catalogue.adopt(found.files);
+            // Also one that is gone: it was there once.
+            self.known.extend(changed.iter().cloned());
+            self.pending.extend(changed);
+            if !self.point_eyes(now) {
+                break;
+            }
+        }
+        self.walked_at = Some(now);
+    }
+
+    /// Watches what matters now. `true`: something new is watched.
+    fn point_eyes(&mut self, now: Timestamp) -> bool {
+        let since = now.checked_sub(RECENT).map_or(i64::MIN, Timestamp::as_second);
+        let files: BTreeSet<PathBuf> =
+            self.followed.values().filter_map(|one| one.tail.as_ref()).map(|tail| tail.path().to_owned()).collect();
+        let mut folders: BTreeSet<PathBuf> =
+            files.iter().filter_map(|file| file.parent()).map(Path::to_owned).collect();
+        for (path, folder) in &self.folders {
+            if !folder.is_leaf || folder.newest >= since {
+                folders.insert(path.clone());
+            }
+        }
+        for root in &self.roots {
+            if !self.folders.contains_key(&root.folder) {
+                // It is waited for at the nearest folder above it.
+                folders.extend(root.folder.ancestors().find(|above| above.is_dir()).map(Path::to_owned));
+            }
+        }
+        self.eyes.look_at(folders, files)
+    }
+
+    /// The floor below the hints.
+    fn look_without_hint(&mut self, now: Timestamp) {
+        if !Self::is_due(self.floor_at, self.floor(), now) {
+            return;
+        }
+        self.floor_at = Some(now);
+        let mut missed = false;
+        for (key, followed) in &self.followed {
+            if followed.tail.as_ref().is_some_and(Tail::is_behind) {
+                missed |= self.pending.insert(key.clone());
+            }
+        }
+        self.strikes = if missed { self.strikes.saturating_add(1) } else { self.strikes };
+        if self.strikes >= STRIKES && !self.eyes.is_polling() {
+            self.eyes.no_hints();
+        }
+        if Self::is_due(self.walked_at, self.walk_every(), now) {
+            self.walk(now);
+        }
+        self.close_unused(now);
+    }
+
+    fn close_unused(&mut self, now: Timestamp) {
+        if self.followed.len() > MOST_TAILS {
+            self.followed.retain(|_, followed| now.duration_since(followed.asked_at) < LATELY);
+        }
+    }
+
+    fn follow(&mut self, key: &SessionKey, followed: &mut Followed, now: Timestamp) -> TranscriptFact {
+        if let Some(tail) = followed.tail.as_mut().filter(|tail| !tail.is_superseded()) {
+            match tail.catch_up(&mut self.buffer) {
+                Ok(()) => return TranscriptFact::Present(tail.mark()),
+                Err(error) if error.kind() == io::ErrorKind::NotFound => {}
+                Err(error) => return TranscriptFact::Unreadable(scan::unreadable(tail.path(), &error)),
+            }
+        }
+        let lost = followed.tail.take();
+        followed.last = lost.as_ref().map(Tail::conversation).or(followed.last.take());
+        self.absorb(now);
+        if lost.is_some() || (self.catalogue.find(key).is_none() && Self::is_due(self.walked_at, WALK_AGAIN, now)) {
+            self.walk(now);
+        }
+        for _ in 0..2 {
+            let Some((path, spotted)) = self.catalogue.find(key) else { break };
+            let (path, compressed) = (path.to_owned(), spotted.named.compressed);
+            match Tail::open(key.agent, &path, compressed).and_then(|mut tail| {
+                tail.catch_up(&mut self.buffer)?;
+                Ok(tail)
+            }) {
+                Ok(tail) => {
+                    let fact = TranscriptFact::Present(tail.mark());
+                    followed.tail = Some(tail);
+                    return fact;
+                }
+                // It went away since the walk: maybe it was compressed.
+                Err(error) if error.kind() == io::ErrorKind::NotFound => self.walk(now),
+                Err(error) => return TranscriptFact::Unreadable(scan::unreadable(&path, &error)),
+            }
+        }
+        self.absent(key, followed, now)
+    }
+
+    /// There is no file: what that means.
+    fn absent(&mut self, key: &SessionKey, followed: &mut Followed, now: Timestamp) -> TranscriptFact {
+        let known = self.known.contains(key);
+        if known && self.walked_at != Some(now) {
+            // Only a walk of just now proves it.
+            self.walk(now);
+        }
+        match self.states.get(&key.agent) {
+            Some(RootState::Whole) if known => {
+                let since = *followed.missing_since.get_or_insert(now);
+                if Self::is_due(Some(since), GONE_FOR, now) {
+                    TranscriptFact::Deleted
+                } else {
+                    TranscriptFact::Unreadable(format!("the transcript of {key} is gone, look again in a moment"))
+                }
+            }
+            Some(RootState::Unreadable(why)) => TranscriptFact::Unreadable(why.clone()),
+            Some(RootState::Missing) | None if known => {
+                let root = self.roots.iter().find(|root| root.agent == key.agent);
+                let folder = root.map(|root| root.folder.display().to_string()).unwrap_or_default();
+                TranscriptFact::Unreadable(format!("{folder} is not there, look for where it went"))
+            }
+            // An agent that was never given a message on this machine has no root yet.
+            Some(RootState::Whole | RootState::Missing) | None => TranscriptFact::NotYet,
+        }
+    }
+}
+
+#[cfg(test)]
+#[path = "watch/watch_tests.rs"]
+mod tests;

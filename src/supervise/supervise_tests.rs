@@ -1,4 +1,8 @@
 //! Supervision: panics of tasks and threads, the screen's thread, tokens.
+#![allow(
+    clippy::disallowed_methods,
+    reason = "tests write files and look at the clock; a stub has the shape it stands for"
+)]
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -89,4 +93,98 @@ fn finished_gives_up_after_its_patience() {
         supervisor.shutdown();
         assert!(supervisor.finished(PATIENCE).await);
     });
+}
+
+/// The hook and the signal handlers belong to the whole process, so these play in one of their own: this test binary
+/// again, with the scene in its environment.
+const SCENE: &str = "TRELLIS_TEST_SUPERVISE";
+
+struct Played {
+    code: Option<i32>,
+    out: String,
+    err: String,
+}
+
+fn play(scene: &str, meanwhile: impl FnOnce(&mut std::process::Child)) -> Played {
+    let mut child = std::process::Command::new(std::env::current_exe().unwrap())
+        .args(["supervise::tests::scene", "--exact", "--nocapture", "--test-threads=1"])
+        .env(SCENE, scene)
+        .stdin(std::process::Stdio::piped())
+        .stdout(std::process::Stdio::piped())
+        .stderr(std::process::Stdio::piped())
+        .spawn()
+        .unwrap();
+    meanwhile(&mut child);
+    let output = child.wait_with_output().unwrap();
+    Played {
+        code: output.status.code(),
+        out: String::from_utf8_lossy(&output.stdout).into_owned(),
+        err: String::from_utf8_lossy(&output.stderr).into_owned(),
+    }
+}
+
+/// Does nothing unless [`play`] runs it.
+#[test]
+fn scene() {
+    let Some(scene) = std::env::var_os(SCENE) else { return };
+    let supervisor = Supervisor::new();
+    supervisor.install_panic_hook();
+    let restore: super::Restore = Arc::new(|| println!("RESTORED"));
+    let inside = supervisor.clone();
+    let runtime = runtime();
+    let shown = supervisor.on_ui_thread(&restore, || match scene.to_str().unwrap() {
+        "task" => runtime.block_on(async {
+            inside.spawn("driver", async { panic!("task fell") });
+            inside.stopped().await
+        }),
+        "foreign" => runtime.block_on(async {
+            std::thread::Builder::new().name("foreign".into()).spawn(|| panic!("thread fell")).unwrap();
+            inside.stopped().await
+        }),
+        "screen" => panic!("screen fell"),
+        "signals" => runtime.block_on(async {
+            inside.stop_on_signals().unwrap();
+            println!("READY");
+            inside.stopped().await
+        }),
+        other => panic!("no scene {other}"),
+    });
+    let stop = shown.unwrap_or_else(|stop| stop);
+    println!("{}", stop.line("the log").unwrap_or_else(|| format!("{stop:?}")));
+    std::process::exit(stop.exit_code().into());
+}
+
+#[test]
+fn a_panic_beside_the_screen_leaves_the_terminal_alone() {
+    for (scene, task, said) in [("task", "driver", "task fell"), ("foreign", "foreign", "thread fell")] {
+        let played = play(scene, |_| {});
+        assert_eq!(played.code, Some(70), "{}", played.err);
+        assert!(!played.out.contains("RESTORED"), "{}", played.out);
+        assert!(!played.err.contains("panicked"), "{}", played.err);
+        assert!(played.out.contains(&format!("internal error in {task}: {said} (")), "{}", played.out);
+        assert!(played.out.contains("supervise_tests.rs:") && played.out.contains("see the log"), "{}", played.out);
+    }
+}
+
+#[test]
+fn a_panic_of_the_screen_restores_before_it_speaks() {
+    let played = play("screen", |_| {});
+    assert_eq!(played.code, Some(70), "{}", played.err);
+    assert!(!played.err.contains("panicked"), "{}", played.err);
+    let restored = played.out.find("RESTORED").unwrap();
+    assert!(restored < played.out.find("internal error").unwrap(), "{}", played.out);
+}
+
+#[test]
+fn signals_stop_in_order() {
+    use rustix::process::{Pid, Signal as Raw, kill_process};
+    for (raw, name) in [(Raw::INT, "Interrupt"), (Raw::TERM, "Terminate"), (Raw::HUP, "HangUp")] {
+        let played = play("signals", |child| {
+            let mut lines = std::io::BufRead::lines(std::io::BufReader::new(child.stdout.take().unwrap()));
+            assert!(lines.by_ref().map_while(Result::ok).any(|line| line.contains("READY")));
+            kill_process(Pid::from_child(child), raw).unwrap();
+            assert!(lines.map_while(Result::ok).any(|line| line == format!("Signal({name})")), "{name}");
+        });
+        assert_eq!(played.code, Some(0), "{}", played.err);
+    }
 }

@@ -23,3 +23,4 @@ mod store;
 mod tmux;
 mod transcripts;
 mod verdicts;
+mod watch;

@@ -1,0 +1,243 @@
+//! One transcript followed by offset and identity: new bytes go to its reader, a replaced file is read from its start.
+//! Which files are followed, and when, is not decided here.
+
+use std::fs::{self, File};
+use std::io::{self, BufRead, BufReader, Read};
+use std::os::unix::fs::FileExt;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use jiff::tz::TimeZone;
+
+use super::scan::Stamp;
+use crate::model::conversation::Conversation;
+use crate::model::ids::Agent;
+use crate::model::outbox::TranscriptMark;
+use crate::transcript::Reader;
+
+/// Bytes per read: as fast as larger ones, and small enough to be kept.
+const CHUNK: usize = 64 * 1024;
+/// Bytes kept of the file's beginning: its first line, or enough of it to know it again.
+const HEAD: usize = 1_024;
+/// Bytes kept from just before the offset: what an append leaves alone and a rewrite rarely hits.
+const EDGE: usize = 256;
+/// A file that is replaced this often within one read is given up until the next.
+const RESTARTS: usize = 4;
+
+/// A buffer for all tails, one read at a time.
+pub(super) fn buffer() -> Vec<u8> {
+    vec![0; CHUNK]
+}
+
+/// Agents name the hours at which limits end in the machine's zone.
+fn reader(agent: Agent) -> Reader {
+    Reader::with_zone(agent, TimeZone::system())
+}
+
+/// One followed file.
+pub(super) struct Tail {
+    agent: Agent,
+    path: PathBuf,
+    compressed: bool,
+    file: File,
+    /// As of the last read.
+    stamp: Stamp,
+    /// Bytes handed to the reader, a torn last line included: the reader keeps that.
+    offset: u64,
+    head: Vec<u8>,
+    edge: Vec<u8>,
+    reader: Reader,
+}
+
+impl Tail {
+    /// Opens a file without reading it.
+    pub(super) fn open(agent: Agent, path: &Path, compressed: bool) -> io::Result<Self> {
+        let (file, stamp) = open_file(path)?;
+        Ok(Self {
+            agent,
+            path: path.to_owned(),
+            compressed,
+            file,
+            // The length as read so far.
+            stamp: Stamp { length: 0, ..stamp },
+            offset: 0,
+            head: Vec::new(),
+            edge: Vec::new(),
+            reader: reader(agent),
+        })
+    }
+
+    pub(super) fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// Whether the file differs from what was last read.
+    pub(super) fn is_behind(&self) -> bool {
+        Stamp::at(&self.path) != Some(self.stamp)
+    }
+
+    /// Whether this is a compressed rollout whose plain form is there (again): that one counts.
+    pub(super) fn is_superseded(&self) -> bool {
+        self.compressed && self.path.with_extension("").is_file()
+    }
+
+    /// What was read, folded.
+    pub(super) fn conversation(&self) -> Arc<Conversation> {
+        self.reader.conversation()
+    }
+
+    /// The end of the file, as read.
+    pub(super) fn mark(&self) -> TranscriptMark {
+        let conversation = self.reader.conversation();
+        TranscriptMark {
+            path: self.path.display().to_string(),
+            file_identity: self.stamp.identity(),
+            length: conversation.length,
+            last_record_id: conversation.last_record.as_ref().map(|record| record.id.clone()),
+        }
+    }
+
+    /// Reads to the file's end.
+    pub(super) fn catch_up(&mut self, buffer: &mut [u8]) -> io::Result<()> {
+        for _ in 0..RESTARTS {
+            let stamp = Stamp::of(&fs::metadata(&self.path)?);
+            if stamp.device != self.stamp.device || stamp.inode != self.stamp.inode {
+                *self = Self::open(self.agent, &self.path, self.compressed)?;
+            }
+            if self.compressed {
+                if stamp == self.stamp && self.offset > 0 {
+                    return Ok(());
+                }
+                self.restart();
+                self.unpack(buffer)?;
+            } else {
+                if stamp.length < self.offset || !self.continues(buffer)? {
+                    self.restart();
+                }
+                self.read_on(buffer)?;
+            }
+            let end = Stamp::of(&self.file.metadata()?);
+            // Shorter than what was read: it was truncated meanwhile, so what was read may be of two files.
+            if self.compressed || end.length >= self.offset {
+                self.stamp = end;
+                return Ok(());
+            }
+            self.restart();
+        }
+        Err(io::Error::other("it is rewritten faster than it can be read, try again later"))
+    }
+
+    fn restart(&mut self) {
+        self.offset = 0;
+        self.head.clear();
+        self.edge.clear();
+        self.reader = reader(self.agent);
+    }
+
+    /// Whether the bytes that are known still stand where they stood.
+    fn continues(&self, buffer: &mut [u8]) -> io::Result<bool> {
+        let edge_at = self.offset.saturating_sub(self.edge.len() as u64);
+        Ok(stands(&self.file, &self.head, 0, buffer)? && stands(&self.file, &self.edge, edge_at, buffer)?)
+    }
+
+    fn read_on(&mut self, buffer: &mut [u8]) -> io::Result<()> {
+        loop {
+            let count = match self.file.read_at(buffer, self.offset) {
+                Ok(count) => count,
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
+                Err(error) => return Err(error),
+            };
+            let Some(chunk) = buffer.get(..count).filter(|chunk| !chunk.is_empty()) else { return Ok(()) };
+            self.take(chunk);
+        }
+    }
+
+    fn unpack(&mut self, buffer: &mut [u8]) -> io::Result<()> {
+        let mut frames = Frames::new(File::open(&self.path)?);
+        loop {
+            let count = frames.read(buffer)?;
+            let Some(chunk) = buffer.get(..count).filter(|chunk| !chunk.is_empty()) else { return Ok(()) };
+            self.take(chunk);
+        }
+    }
+
+    fn take(&mut self, chunk: &[u8]) {
+        self.reader.push(chunk);
+        self.offset = self.offset.saturating_add(chunk.len() as u64);
+        let missing = HEAD.saturating_sub(self.head.len());
+        self.head.extend(chunk.iter().take(missing));
+        self.edge.extend_from_slice(last(chunk, EDGE));
+        let surplus = self.edge.len().saturating_sub(EDGE);
+        self.edge.drain(..surplus);
+    }
+}
+
+fn last(bytes: &[u8], most: usize) -> &[u8] {
+    bytes.get(bytes.len().saturating_sub(most)..).unwrap_or(bytes)
+}
+
+/// Opens what a transcript may be: a plain file, never a pipe, whose opening would wait for a writer.
+fn open_file(path: &Path) -> io::Result<(File, Stamp)> {
+    if !fs::metadata(path)?.is_file() {
+        return Err(io::Error::new(io::ErrorKind::InvalidInput, "it is no plain file"));
+    }
+    let file = File::open(path)?;
+    let stamp = Stamp::of(&file.metadata()?);
+    Ok((file, stamp))
+}
+
+fn stands(file: &File, known: &[u8], at: u64, buffer: &mut [u8]) -> io::Result<bool> {
+    let Some(place) = buffer.get_mut(..known.len()) else { return Ok(false) };
+    match file.read_exact_at(place, at) {
+        Ok(()) => Ok(place == known),
+        Err(error) if error.kind() == io::ErrorKind::UnexpectedEof => Ok(false),
+        Err(error) => Err(error),
+    }
+}
+
+type Source = BufReader<File>;
+
+/// A zstd file as its bytes: any number of frames, one after the other.
+pub(super) struct Frames {
+    state: Frame,
+}
+
+enum Frame {
+    Between(Source),
+    Inside(Box<ruzstd::decoding::StreamingDecoder<Source, ruzstd::decoding::FrameDecoder>>),
+    Over,
+}
+
+impl Frames {
+    pub(super) fn new(file: File) -> Self {
+        Self { state: Frame::Between(BufReader::new(file)) }
+    }
+}
+
+impl Read for Frames {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        loop {
+            match std::mem::replace(&mut self.state, Frame::Over) {
+                Frame::Over => return Ok(0),
+                Frame::Between(mut source) => {
+                    if source.fill_buf()?.is_empty() {
+                        return Ok(0);
+                    }
+                    let decoder = ruzstd::decoding::StreamingDecoder::new(source).map_err(io::Error::other)?;
+                    self.state = Frame::Inside(Box::new(decoder));
+                }
+                Frame::Inside(mut decoder) => match decoder.read(buffer)? {
+                    0 => self.state = Frame::Between(decoder.into_inner()),
+                    count => {
+                        self.state = Frame::Inside(decoder);
+                        return Ok(count);
+                    }
+                },
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+#[path = "tail_tests.rs"]
+mod tests;
