@@ -8,3 +8,4 @@ pub mod plan;
 pub mod player;
 pub mod scenes;
 pub mod script;
+pub mod world;

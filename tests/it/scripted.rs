@@ -1,6 +1,8 @@
 //! Scripted agents in virtual time: what they write must read back through the real readers as what the script says,
 //! and a player that knows nothing but its transcript must go on exactly where another one stopped.
 
+mod stage;
+
 use std::sync::Arc;
 
 use jiff::{SignedDuration, Timestamp};
@@ -49,13 +51,18 @@ impl Desk {
     /// A side of a script whose implementer and reviewer are given as TOML.
     fn of(agent: Agent, rules: &str) -> Self {
         let (agent, other) = (agent.as_str(), if agent == Agent::Claude { "codex" } else { "claude" });
-        let text = format!("about = \"a test\"\n[implementer]\nagent = \"{agent}\"\n{rules}\n[reviewer]\nagent = \"{other}\"\n");
+        let text = format!(
+            "about = \"a test\"\n[implementer]\nagent = \"{agent}\"\n{rules}\n[reviewer]\nagent = \"{other}\"\n"
+        );
         let script = Script::parse("test", &text).unwrap();
         Self::new(&script.implementer, script.pace)
     }
 
     fn saying(agent: Agent, beats: &str) -> Self {
-        Self::of(agent, &format!("rules = [{{ name = \"all\", then = \"last\", replies = [{{ beats = [{beats}] }}] }}]"))
+        Self::of(
+            agent,
+            &format!("rules = [{{ name = \"all\", then = \"last\", replies = [{{ beats = [{beats}] }}] }}]"),
+        )
     }
 
     fn append(&mut self, lines: &str) {
@@ -70,7 +77,7 @@ impl Desk {
 
     fn send(&mut self, text: &str) {
         let wait = self.player.accept_after(&self.seen());
-        let due = self.now + SignedDuration::from_millis(wait as i64);
+        let due = self.now + SignedDuration::from_millis(i64::try_from(wait).unwrap());
         self.inbox.push(Pending { text: text.into(), due });
     }
 
@@ -129,7 +136,10 @@ fn a_turn_reads_back_as_the_script_says() {
             .collect();
         assert_eq!(tools.len(), 2, "{agent}: {tools:?}");
         assert!(tools.iter().all(|(ok, _)| *ok == Some(true)), "{agent}: {tools:?}");
-        assert!(turn.items.iter().any(|item| matches!(&item.kind, ItemKind::Thinking { text } if text.as_ref() == "hm")), "{agent}");
+        assert!(
+            turn.items.iter().any(|item| matches!(&item.kind, ItemKind::Thinking { text } if text.as_ref() == "hm")),
+            "{agent}"
+        );
         assert_eq!(seen.cwd.as_deref(), Some("/home/dev/shop"), "{agent}");
         assert_eq!(seen.session_id.as_ref(), Some(&desk.player.who.session_id), "{agent}");
         assert!(seen.cli_version.is_some() && seen.last_spoken_at.is_some(), "{agent}");
@@ -255,7 +265,8 @@ fn a_background_agent_keeps_the_turn_open_and_what_follows_is_the_answer() {
 #[test]
 fn a_permission_question_shows_while_the_call_waits() {
     for agent in BOTH {
-        let mut desk = Desk::saying(agent, "{ run = \"rm -r target\", asks = true, takes_ms = 3000 }, { say = \"done\" }");
+        let mut desk =
+            Desk::saying(agent, "{ run = \"rm -r target\", asks = true, takes_ms = 3000 }, { say = \"done\" }");
         desk.send("go");
         let mut asked = false;
         while desk.step() {
@@ -311,7 +322,11 @@ replies = [{ beats = [{ say = "again?" }] }]
             .map(|prompt| desk.ask(prompt).newest().unwrap().answer.as_ref().unwrap().text.to_string())
             .collect();
         let unanswered = "This script has no reply to message 8 of this conversation.";
-        assert_eq!(got, ["first hello", "noon", "second hello", "night", "again?", "noon", "again?", unanswered], "{agent}");
+        assert_eq!(
+            got,
+            ["first hello", "noon", "second hello", "night", "again?", "noon", "again?", unanswered],
+            "{agent}"
+        );
     }
 }
 
@@ -373,7 +388,7 @@ fn record_ids_are_never_used_twice() {
 #[test]
 fn the_demo_makes_three_one_and_five_relays_in_twenty_to_forty_seconds() {
     let script = DEMO.script().unwrap();
-    let debounce = SignedDuration::from_millis(script.run.debounce as i64);
+    let debounce = SignedDuration::from_millis(i64::try_from(script.run.debounce).unwrap());
     let mut implementer = Desk::new(&script.implementer, script.pace);
     let mut reviewer = Desk::new(&script.reviewer, script.pace);
     let mut now = start();

@@ -125,7 +125,8 @@ pub fn prepare(root: &Path, wanted: Option<Wanted<'_>>, now: Timestamp) -> Resul
         // The script stands before the cast that needs it.
         write_whole(&root.join(SCRIPT_FILE), wanted.text)?;
         let root = root.canonicalize().map_err(|error| format!("can't enter {home}: {error}"))?;
-        let cast = serde_json::to_string_pretty(&cast(&root, wanted.name, &script, now)?).map_err(|error| error.to_string())?;
+        let cast = serde_json::to_string_pretty(&cast(&root, wanted.name, &script, now)?)
+            .map_err(|error| error.to_string())?;
         write_whole(&root.join(CAST_FILE), &cast)?;
     }
     let stage = open(root)?.ok_or_else(|| format!("{home} vanished while it was opened; try again"))?;
@@ -236,4 +237,3 @@ fn write_whole(path: &Path, text: &str) -> Result<(), String> {
     file.persist(path).map_err(|error| failed(error.error))?;
     Ok(())
 }
-

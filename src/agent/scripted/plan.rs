@@ -174,8 +174,10 @@ fn shows(acts: &[Act], index: usize, turn: &Turn, names: Names<'_>) -> bool {
     match &act.kind {
         ActKind::Message { blocks, .. } => blocks.iter().enumerate().any(|(block, what)| match what {
             Block::Think(words) => any(&|item| matches!(&item.kind, ItemKind::Thinking { text } if **text == **words)),
-            Block::Say(_) => any(&|item| matches!(&item.kind, ItemKind::Text { message_id, .. }
-                if message_id.as_str() == names.message(index, 0) || message_id.as_str() == names.message(index, block))),
+            Block::Say(_) => any(&|item| {
+                matches!(&item.kind, ItemKind::Text { message_id, .. }
+                if message_id.as_str() == names.message(index, 0) || message_id.as_str() == names.message(index, block))
+            }),
             Block::Call(_) | Block::Launch(_) => any(&|item| called(item, &names.call(index)).is_some()),
         }),
         ActKind::Result(_) | ActKind::Launched(_) => {

@@ -188,7 +188,8 @@ impl Player {
             ActKind::Report(task) => dialect::claude::report(&mut page, names, at.saturating_sub(3), task),
             ActKind::End => dialect::end(&mut page, &ending),
             ActKind::Fail(fault) => {
-                let fault = super::script::Fault { resets_ms: fault.resets_ms.map(|wait| tempo.millis(wait)), ..fault.clone() };
+                let fault =
+                    super::script::Fault { resets_ms: fault.resets_ms.map(|wait| tempo.millis(wait)), ..fault.clone() };
                 dialect::fail(&mut page, &ending, &fault);
             }
             ActKind::Interrupt => dialect::interrupt(&mut page, &ending),
@@ -250,4 +251,3 @@ pub(super) fn later(at: Timestamp, milliseconds: u64) -> Timestamp {
     let wait = SignedDuration::from_millis(i64::try_from(milliseconds).unwrap_or(i64::MAX));
     at.checked_add(wait).unwrap_or(Timestamp::MAX)
 }
-

@@ -254,7 +254,8 @@ impl TryFrom<RawBeat> for Beat {
     type Error = String;
 
     fn try_from(raw: RawBeat) -> Result<Self, String> {
-        const ONE: &str = "a beat is exactly one of think, say, run, write, edit, read, background, fail, interrupt, silence";
+        const ONE: &str =
+            "a beat is exactly one of think, say, run, write, edit, read, background, fail, interrupt, silence";
         let after_ms = raw.after_ms;
         let content = raw.content.unwrap_or_default();
         let (output, asks, fails) = (raw.output.unwrap_or_default(), raw.asks, raw.fails);
@@ -368,7 +369,9 @@ impl Script {
             return Err(format!("{file}: run.{unknown} is no setting of a run"));
         }
         if let Some(act) = script.person.iter().find(|act| act.text.trim().is_empty()) {
-            return Err(format!("{file}: the person types nothing into the {:?}; give it a text", act.to).to_lowercase());
+            return Err(
+                format!("{file}: the person types nothing into the {:?}; give it a text", act.to).to_lowercase()
+            );
         }
         let mut texts = BTreeSet::new();
         for act in &script.person {

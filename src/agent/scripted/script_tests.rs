@@ -27,7 +27,10 @@ fn a_small_script_takes_the_defaults() {
 fn a_mistake_names_the_file_the_line_and_what_is_wrong() {
     let cases = [
         (SMALL.replace("say = ", "says = "), "small.toml, line 7: unknown field `says`"),
-        (SMALL.replace("{ say = \"yes\" }", "{ say = \"yes\", run = \"ls\" }"), "small.toml, line 7: a beat is exactly one of"),
+        (
+            SMALL.replace("{ say = \"yes\" }", "{ say = \"yes\", run = \"ls\" }"),
+            "small.toml, line 7: a beat is exactly one of",
+        ),
         (SMALL.replace("{ say = \"yes\" }", "{ after_ms = 5 }"), "a beat is exactly one of"),
         (SMALL.replace("\"yes\"", "\" \""), "small.toml: implementer, rule anything: say and think need words"),
         (SMALL.replace("[{ beats = [{ say = \"yes\" }] }]", "[]"), "rule anything: give it at least one reply"),
@@ -35,7 +38,10 @@ fn a_mistake_names_the_file_the_line_and_what_is_wrong() {
         (SMALL.replace("one answer", ""), "about is empty"),
         (SMALL.replace("\n[implementer]", "\nworktree = \"../x\"\n[implementer]"), "worktree must be a name"),
         (SMALL.replace("\n[implementer]", "\n[run]\nrounds = 3\n[implementer]"), "run.rounds is no setting of a run"),
-        (SMALL.replace("\n[implementer]", "\n[pace]\naccept_ms = [9, 1]\n[implementer]"), "pace.accept_ms must be [least, most]"),
+        (
+            SMALL.replace("\n[implementer]", "\n[pace]\naccept_ms = [9, 1]\n[implementer]"),
+            "pace.accept_ms must be [least, most]",
+        ),
         ("about = ".to_owned(), "small.toml, line 1: "),
     ];
     for (text, expected) in cases {

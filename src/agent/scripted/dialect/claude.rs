@@ -15,8 +15,7 @@ pub fn open(page: &mut Page<'_>) {
     let session = page.who.session_id.as_str().to_owned();
     page.push(&json!({"type": "mode", "mode": "normal", "sessionId": session}));
     page.push(&json!({"type": "permission-mode", "permissionMode": "acceptEdits", "sessionId": session}));
-    let environment = json!({"type": "environment", "cwd": page.who.cwd});
-    record(page, "attachment", json!({"attachment": environment}));
+    record(page, "system", json!({"subtype": "informational", "content": "This session is scripted.", "isMeta": true}));
 }
 
 /// A typed prompt, or one that is taken from the queue.
@@ -96,7 +95,8 @@ pub fn result(page: &mut Page<'_>, names: Names<'_>, act: usize, tool: &ToolUse)
         }
         Tool::Run(_) | Tool::Read(_) => json!({"stdout": output, "stderr": "", "interrupted": false}),
     };
-    let content = json!([{"tool_use_id": call_id(names, act), "type": "tool_result", "content": output, "is_error": tool.fails}]);
+    let content =
+        json!([{"tool_use_id": call_id(names, act), "type": "tool_result", "content": output, "is_error": tool.fails}]);
     record(
         page,
         "user",
@@ -150,7 +150,8 @@ pub fn report(page: &mut Page<'_>, names: Names<'_>, act: usize, task: &str) {
 /// The record that ends a turn; `pending` background agents go on.
 pub fn end(page: &mut Page<'_>, ending: &Ending<'_>, pending: u32) {
     let lasted = page.at.duration_since(ending.began).as_millis();
-    let mut fields = json!({"subtype": "turn_duration", "durationMs": i64::try_from(lasted).unwrap_or(0), "isMeta": false});
+    let mut fields =
+        json!({"subtype": "turn_duration", "durationMs": i64::try_from(lasted).unwrap_or(0), "isMeta": false});
     if let (true, Some(fields)) = (pending > 0, fields.as_object_mut()) {
         fields.insert("pendingBackgroundAgentCount".to_owned(), json!(pending));
     }
@@ -185,7 +186,11 @@ pub fn fail(page: &mut Page<'_>, ending: &Ending<'_>, fault: &Fault) {
 pub fn interrupt(page: &mut Page<'_>, ending: &Ending<'_>) {
     let content = json!([{"type": "text", "text": "[Request interrupted by user]"}]);
     let id = prompt_id(page, ending.turn);
-    record(page, "user", json!({"promptId": id, "message": {"role": "user", "content": content}, "rowSource": "harness"}));
+    record(
+        page,
+        "user",
+        json!({"promptId": id, "message": {"role": "user", "content": content}, "rowSource": "harness"}),
+    );
 }
 
 fn call(cwd: &str, tool: &ToolUse) -> (&'static str, Value) {

@@ -52,7 +52,11 @@ pub fn message(page: &mut Page<'_>, names: Names<'_>, act: usize, blocks: &[Bloc
         match block {
             Block::Think(text) => {
                 let id = format!("rs_{}", name_of(names.session, &format!("t{}.{act}.{index}", names.turn)));
-                completed(page, names.turn, &json!({"type": "Reasoning", "id": id, "summary_text": [text], "raw_content": []}));
+                completed(
+                    page,
+                    names.turn,
+                    &json!({"type": "Reasoning", "id": id, "summary_text": [text], "raw_content": []}),
+                );
                 let summary = json!([{"type": "summary_text", "text": text}]);
                 response(page, &json!({"type": "reasoning", "id": id, "summary": summary, "content": null}));
             }
@@ -61,13 +65,19 @@ pub fn message(page: &mut Page<'_>, names: Names<'_>, act: usize, blocks: &[Bloc
                 let content = json!([{"type": "Text", "text": text}]);
                 completed(page, names.turn, &json!({"type": "AgentMessage", "id": id, "content": content}));
                 let content = json!([{"type": "output_text", "text": text, "annotations": []}]);
-                response(page, &json!({"type": "message", "status": "completed", "id": id, "role": "assistant", "content": content}));
+                response(
+                    page,
+                    &json!({"type": "message", "status": "completed", "id": id, "role": "assistant", "content": content}),
+                );
             }
             Block::Call(tool) => {
                 let (name, arguments) = call(&page.who.cwd, tool);
                 let id = call_id(names, act);
-                response(page, &json!({"type": "function_call", "status": "completed", "id": format!("fc_{id}"), "name": name,
-                    "arguments": arguments.to_string(), "call_id": id}));
+                response(
+                    page,
+                    &json!({"type": "function_call", "status": "completed", "id": format!("fc_{id}"), "name": name,
+                    "arguments": arguments.to_string(), "call_id": id}),
+                );
             }
             Block::Launch(_) => {}
         }
@@ -85,7 +95,10 @@ pub fn result(page: &mut Page<'_>, names: Names<'_>, act: usize, tool: &ToolUse)
         completed(page, names.turn, &item);
     }
     let output = format!("Process exited with code {exit}\nOutput:\n{}\n", tool.output);
-    response(page, &json!({"type": "function_call_output", "id": format!("fco_{id}"), "call_id": id, "output": output}));
+    response(
+        page,
+        &json!({"type": "function_call_output", "id": format!("fco_{id}"), "call_id": id, "output": output}),
+    );
 }
 
 /// The task is complete.
@@ -115,11 +128,17 @@ pub fn interrupt(page: &mut Page<'_>, ending: &Ending<'_>) {
     let content = json!([{"type": "input_text", "text": "<turn_aborted>\nThe user interrupted the previous turn on purpose.\n</turn_aborted>"}]);
     let kinds = json!({"turn_id": id, "content_item_kinds": ["generic.turn_aborted"]});
     let message = format!("msg_{}", name_of(&page.who.session_id, &format!("a{}", ending.turn)));
-    response(page, &json!({"type": "message", "id": message, "role": "user", "content": content,
-        "internal_chat_message_metadata_passthrough": kinds}));
-    event(page, &json!({"type": "turn_aborted", "turn_id": id, "reason": "interrupted",
+    response(
+        page,
+        &json!({"type": "message", "id": message, "role": "user", "content": content,
+        "internal_chat_message_metadata_passthrough": kinds}),
+    );
+    event(
+        page,
+        &json!({"type": "turn_aborted", "turn_id": id, "reason": "interrupted",
         "started_at": ending.began.as_second(), "completed_at": page.at.as_second(),
-        "duration_ms": lasted(page, ending)}));
+        "duration_ms": lasted(page, ending)}),
+    );
 }
 
 fn task_complete(page: &Page<'_>, ending: &Ending<'_>, last: &Value, error: Option<&Value>) -> Value {
