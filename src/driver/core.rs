@@ -50,6 +50,8 @@ pub struct Options {
     pub zone: TimeZone,
     /// A first message may go out although the box cannot be read.
     pub send_when_box_unknown: bool,
+    /// Orders are carried out and saved, and no record is looked at: for a command that only records a new run.
+    pub records_only: bool,
     /// Who drives, as the screens are to say it. Anything but [`DriverFact::Here`] makes a viewer: it reads, never acts.
     pub driver: DriverFact,
 }
@@ -62,6 +64,7 @@ impl Default for Options {
             home: String::new(),
             zone: TimeZone::UTC,
             send_when_box_unknown: false,
+            records_only: false,
             driver: DriverFact::Here,
         }
     }
@@ -142,7 +145,7 @@ impl<R: Records, T: Transcripts, A: Agents> Core<R, T, A> {
         };
         core.load(now);
         core.tick(now);
-        if core.drives() {
+        if core.drives() && !core.options.records_only {
             core.stop_orphans(now);
         }
         core.settle(now);

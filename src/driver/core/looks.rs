@@ -23,8 +23,9 @@ impl<R: Records, T: Transcripts, A: Agents> Core<R, T, A> {
     pub(super) fn settle(&mut self, now: Timestamp) {
         let mut steps: BTreeMap<RecordKey, u32> = BTreeMap::new();
         while let Some(key) = self.dirty.pop_first() {
-            let stepped = self.drives() && self.look(&key, now);
-            if !self.drives() {
+            let looks = self.drives() && !self.options.records_only;
+            let stepped = looks && self.look(&key, now);
+            if !looks {
                 self.read_sides(&key, now);
             }
             if !stepped {
