@@ -58,6 +58,9 @@ impl<R: Records, T: Transcripts, A: Agents> Core<R, T, A> {
             let step = self.books.run(id).map(|held| run::sent(&held.record, &report, now));
             return step.is_some_and(|step| self.report_step(step, &report, now));
         }
+        if self.closing {
+            return false;
+        }
         self.read_sides(&key, now);
         let Some(held) = self.books.run(id) else { return false };
         let pairs = self.books.pairs_of(&held.record);
@@ -74,6 +77,9 @@ impl<R: Records, T: Transcripts, A: Agents> Core<R, T, A> {
         if let Some(report) = next_report(self.books.pair(id)) {
             let step = self.books.pair(id).map(|held| pair::sent(&held.record, &report, now));
             return step.is_some_and(|step| self.report_step(step, &report, now));
+        }
+        if self.closing {
+            return false;
         }
         let Some(held) = self.books.pair(id) else { return false };
         if self.books.is_orphan(&held.record) {
