@@ -1,1 +1,143 @@
 //! The screen: keys in, commands out; a projection in, a frame out. Knows no machine, store, transport or transcript file.
+//!
+//! `shell` is the loop and `terminal` and `input` are its edges; everything else is pure: `app` is the state, `update`
+//! and the files beside it change it, `draw` turns it into cells.
+
+pub mod action;
+pub mod app;
+pub mod draw;
+pub mod dump;
+pub mod editor;
+pub mod engine;
+pub mod form;
+pub mod forms;
+pub mod input;
+pub mod key;
+pub mod keymap;
+pub mod layout;
+pub mod line_edit;
+pub mod list;
+pub mod look;
+pub mod markdown;
+pub mod menu;
+pub mod order;
+pub mod order_keys;
+pub mod overlay;
+pub mod paint;
+pub mod row;
+pub mod sanitise;
+pub mod scroll;
+pub mod shell;
+pub mod talk;
+pub mod terminal;
+pub mod theme;
+pub mod times;
+pub mod update;
+pub mod width;
+pub mod wrap;
+
+use std::sync::Arc;
+
+use jiff::Timestamp;
+use jiff::tz::TimeZone;
+use ratatui::buffer::Buffer;
+use ratatui::layout::Rect;
+
+use crate::model::ids::RecordKey;
+use crate::projection::Projection;
+
+pub use app::{Exit, Nearby};
+pub use engine::{Engine, Forgetful, Memory, Shown};
+pub use shell::{Settings, run};
+
+/// A screen that can be drawn once, without a terminal.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Still {
+    /// The list of runs.
+    Runs,
+    /// One run; `None`: the newest.
+    Run(Option<RecordKey>),
+    /// The list of sessions.
+    Sessions,
+    /// The log.
+    Log,
+    /// The keys of the list of runs.
+    Help,
+}
+
+impl Still {
+    /// Which conversation the projection has to hold for it.
+    #[must_use]
+    pub fn shows(&self, projection: &Projection) -> Option<Shown> {
+        match self {
+            Self::Run(key) => key.clone().or_else(|| newest(projection)).map(Shown::Record),
+            Self::Runs | Self::Sessions | Self::Log | Self::Help => None,
+        }
+    }
+}
+
+/// The run that was created last.
+fn newest(projection: &Projection) -> Option<RecordKey> {
+    projection.runs.iter().max_by_key(|run| run.created_at).map(|run| run.key.clone())
+}
+
+/// One frame of a screen in the colours of the default theme.
+///
+/// # Errors
+/// When the keymap that comes with the program does not read.
+pub fn still(
+    screen: &Still,
+    size: (u16, u16),
+    projection: &Arc<Projection>,
+    now: Timestamp,
+    zone: TimeZone,
+) -> Result<Buffer, String> {
+    let mut app = app::App::new(Arc::clone(projection), keymap::Keymap::standard()?, now, zone, size);
+    match screen {
+        Still::Runs => {}
+        Still::Run(key) => {
+            if let Some(key) = key.clone().or_else(|| newest(projection)) {
+                app.trail = vec![app::Screen::Runs, app::Screen::Run(key)];
+            }
+        }
+        Still::Sessions => app.trail = vec![app::Screen::Runs, app::Screen::Sessions],
+        Still::Log => app.trail = vec![app::Screen::Runs, app::Screen::Log(None)],
+        Still::Help => {
+            let _ = app.act(action::Action::Help, None);
+        }
+    }
+    let _ = app.update(app::Msg::Woken, now);
+    let mut buffer = Buffer::empty(Rect { x: 0, y: 0, width: size.0, height: size.1 });
+    let theme = theme::Theme::standard(false);
+    let _ = draw::frame(&mut app, &theme, theme::Symbols::Unicode, &mut buffer);
+    Ok(buffer)
+}
+
+/// One frame as text: at most as many lines and columns as `size` says, no escape sequence.
+///
+/// # Errors
+/// As [`still`].
+pub fn dump(
+    screen: &Still,
+    size: (u16, u16),
+    projection: &Arc<Projection>,
+    now: Timestamp,
+    zone: TimeZone,
+) -> Result<String, String> {
+    still(screen, size, projection, now, zone).map(|buffer| dump::plain(&buffer))
+}
+
+/// One frame as an SVG picture.
+///
+/// # Errors
+/// As [`still`].
+pub fn svg(
+    screen: &Still,
+    size: (u16, u16),
+    projection: &Arc<Projection>,
+    now: Timestamp,
+    zone: TimeZone,
+    title: &str,
+) -> Result<String, String> {
+    still(screen, size, projection, now, zone).map(|buffer| dump::svg(&buffer, title))
+}

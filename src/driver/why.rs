@@ -54,7 +54,3 @@ impl Why {
         }
     }
 }
-
-#[cfg(test)]
-#[path = "why_tests.rs"]
-mod tests;

@@ -180,7 +180,3 @@ pub fn advance_prompt(config: &RunConfig) -> String {
 pub fn review_prompt(config: &PairConfig) -> String {
     config.review_prompt.replace("{stop_signal}", &config.stop_signal)
 }
-
-#[cfg(test)]
-#[path = "words_tests.rs"]
-mod tests;

@@ -1,0 +1,163 @@
+//! Small things that several screens show: glyphs of standing, the phase strip, the steps, ticks.
+
+use crate::model::ids::Role;
+use crate::model::reach::{Tick, Ticks};
+use crate::model::run::AttemptStatus;
+use crate::model::session::{Need, SessionState};
+use crate::projection::{PhaseView, RunView, Stage, Standing};
+use crate::ui::row::{Row, Span, Tone, text, toned};
+use crate::ui::times::Times;
+use crate::ui::width::width;
+use crate::ui::wrap::wrap;
+
+/// Glyph and tone of a run's standing.
+pub const fn standing(standing: Standing) -> (&'static str, Tone) {
+    match standing {
+        Standing::NeedsYou => ("!", Tone::NeedsYou),
+        Standing::Going => ("●", Tone::Going),
+        Standing::Waits => ("○", Tone::Going),
+        Standing::Limit => ("◷", Tone::Held),
+        Standing::Paused => ("‖", Tone::Held),
+        Standing::Done => ("✓", Tone::Text),
+        Standing::Ended => ("■", Tone::Text),
+        Standing::Failed => ("✗", Tone::Failed),
+    }
+}
+
+/// Glyph and tone of an attempt.
+pub const fn attempt(phase: &PhaseView) -> (&'static str, Tone) {
+    match phase.status {
+        AttemptStatus::Converged => ("✓", Tone::Text),
+        AttemptStatus::Skipped => ("»", Tone::Text),
+        AttemptStatus::Running if phase.needs_you => ("!", Tone::NeedsYou),
+        AttemptStatus::Running => ("●", Tone::Going),
+        AttemptStatus::NotConverged if phase.needs_you => ("!", Tone::NeedsYou),
+        AttemptStatus::NotConverged => ("✗", Tone::Failed),
+        AttemptStatus::Stopped => ("■", Tone::Text),
+        AttemptStatus::Error => ("✗", Tone::Failed),
+    }
+}
+
+/// `! needs you`, `● going`.
+pub fn state_word(run: &RunView) -> Vec<Span> {
+    let (glyph, tone) = standing(run.standing);
+    vec![toned(tone, format!("{glyph} {}", run.state_word))]
+}
+
+/// `✓✓»●··`: the newest attempt of each phase, then the phases that are expected; the end of it when it is long.
+pub fn strip(run: &RunView, room: usize) -> Vec<Span> {
+    let mut marks: Vec<(u32, (&'static str, Tone))> = Vec::new();
+    for phase in &run.phases {
+        match marks.iter_mut().find(|(n, _)| *n == phase.n) {
+            Some((_, mark)) => *mark = attempt(phase),
+            None => marks.push((phase.n, attempt(phase))),
+        }
+    }
+    if let Some(now) = run.phase.filter(|now| marks.iter().all(|(n, _)| n != now)) {
+        let shown = if run.first_wait { Standing::Waits } else { run.standing };
+        marks.push((now, standing(shown)));
+    }
+    let reached = run.phases.iter().map(|phase| phase.n).chain(run.phase).max().unwrap_or(0);
+    let ahead = run.phases_expected.map_or(0, |all| all.saturating_sub(reached)).min(60);
+    marks.extend((1..=ahead).map(|n| (reached + n, ("·", Tone::Text))));
+    let cut = marks.len().saturating_sub(room);
+    let mut spans: Vec<Span> = Vec::new();
+    if cut > 0 && room > 1 {
+        spans.push(text("…"));
+    }
+    spans.extend(marks.iter().skip(if cut > 0 { cut + 1 } else { 0 }).map(|(_, (glyph, tone))| toned(*tone, glyph)));
+    spans
+}
+
+/// `ask ─ build ─ REVIEW`.
+pub fn steps(run: &RunView, dash: &str) -> Vec<Span> {
+    let Some(now) = run.stage else { return Vec::new() };
+    let mut spans = Vec::new();
+    for (stage, word) in [(Stage::Ask, "ask"), (Stage::Build, "build"), (Stage::Review, "review")] {
+        if !spans.is_empty() {
+            spans.push(text(dash));
+        }
+        spans.push(if stage == now { toned(Tone::Strong, word.to_uppercase()) } else { text(word) });
+    }
+    spans
+}
+
+/// `relay 3 of 10`.
+pub fn relay_count(run: &RunView) -> String {
+    format!("relay {} of {}", run.relays, run.max_relays)
+}
+
+/// The five ticks in `columns`, and what is missing spelled out below.
+pub fn ticks(ticks: &Ticks, columns: usize) -> Vec<Row> {
+    let mut spans = Vec::new();
+    for (name, tick) in ticks.named() {
+        if !spans.is_empty() {
+            spans.push(text("  "));
+        }
+        spans.push(match tick {
+            Tick::Holds => toned(Tone::Going, format!("✓\u{a0}{}", name.replace(' ', "\u{a0}"))),
+            Tick::Missing(_) => toned(Tone::NeedsYou, format!("✗\u{a0}{}", name.replace(' ', "\u{a0}"))),
+        });
+    }
+    let mut rows = wrap(&spans, columns, &[]);
+    for row in &mut rows {
+        for span in &mut row.body {
+            *span = toned(span.tone(), span.text().replace('\u{a0}', " "));
+        }
+    }
+    if let Some(why) = ticks.missing() {
+        rows.extend(wrap(&[text(why)], columns.saturating_sub(2), &[]).into_iter().map(|row| row.indent(2)));
+    }
+    rows
+}
+
+/// Glyph, tone and word of a session's state.
+pub fn session_state(state: &SessionState) -> (&'static str, Tone, String) {
+    match state {
+        SessionState::Working { activity } if activity.is_empty() => ("●", Tone::Going, "works".to_owned()),
+        SessionState::Working { activity } => ("●", Tone::Going, activity.clone()),
+        SessionState::Idle => ("○", Tone::Text, "idle".to_owned()),
+        SessionState::NeedsYou(Need::AwaitingInput) => ("○", Tone::Text, "waits for a prompt".to_owned()),
+        SessionState::NeedsYou(Need::NeedsApproval) => ("!", Tone::NeedsYou, "waits for your approval".to_owned()),
+        SessionState::NeedsYou(Need::Error) => ("✗", Tone::Failed, "its turn failed".to_owned()),
+        SessionState::NeedsYou(Need::Limit) => ("◷", Tone::Held, "at its limit".to_owned()),
+        SessionState::Gone => ("■", Tone::Text, "gone".to_owned()),
+    }
+}
+
+/// `claude`, or `claude·1`.
+pub fn label(run: &RunView, role: Role) -> &str {
+    match role {
+        Role::Implementer => &run.implementer.label,
+        Role::Reviewer => &run.reviewer.label,
+    }
+}
+
+/// Line two and three of a run's header: who does what since when, what exactly, what ends it.
+pub fn wait_rows(run: &RunView, columns: usize, rows: usize, times: &Times) -> Vec<Row> {
+    let since = run.wait.since.map(|since| times.ago(since)).unwrap_or_default();
+    let who = if run.wait.who.is_empty() { run.sentence.clone() } else { run.wait.who.clone() };
+    let mut out = vec![Row::of(vec![text(who)]).tail(vec![text(since)])];
+    let ends = ends_words(run, times);
+    let what = run.wait.what.clone();
+    let both = format!("{what} · {ends}");
+    if what.is_empty() || ends.is_empty() {
+        out.push(Row::plain(if what.is_empty() { ends } else { what }).indent(2));
+    } else if width(&both) + 2 <= columns {
+        out.push(Row::plain(both).indent(2));
+    } else {
+        out.push(Row::plain(what).indent(2));
+        if rows >= 24 {
+            out.push(Row::plain(ends).indent(2));
+        }
+    }
+    out
+}
+
+/// `ends when codex ends its turn`, with a countdown where the end is known.
+pub fn ends_words(run: &RunView, times: &Times) -> String {
+    match run.wait.deadline {
+        Some(at) if at > times.now() && !run.wait.ends.is_empty() => format!("{} (in {})", run.wait.ends, times.until(at)),
+        _ => run.wait.ends.clone(),
+    }
+}

@@ -1,0 +1,191 @@
+//! What lies over a screen and covers it: help, lists to choose from, forms, editors, the preview of a relay.
+
+use ratatui::layout::Rect;
+
+use super::bits::{self, label};
+use super::footer::{instead, keys_row, named};
+use super::{Page, form, help};
+use crate::model::ids::Role;
+use crate::ui::action::Action;
+use crate::ui::app::{App, Over, Purpose};
+use crate::ui::form::FormKind;
+use crate::ui::keymap::Place;
+use crate::ui::paint::Painter;
+use crate::ui::row::{Row, Rule, Tone, text, toned};
+use crate::ui::times::Times;
+use crate::ui::width::{cut, width};
+use crate::ui::wrap::wrap_text;
+
+/// Draws the topmost dialog over `area`.
+pub fn draw(app: &mut App, painter: &mut Painter<'_>, area: Rect, times: &Times) {
+    let place = app.over.iter().rposition(|over| !matches!(over, Over::Question(_) | Over::Line(_)));
+    let Some(at) = place else { return };
+    // The dialog is taken out while it is drawn, so that it and the rest of the state can be looked at together.
+    let mut over = app.over.remove(at);
+    let page = match &mut over {
+        Over::Help(shown) => help_page(app, shown, area),
+        Over::Menu(menu) => menu_page(app, menu, area),
+        Over::Form(shown) => form_page(app, shown, area),
+        Over::Editor(writing) => editor_page(app, writing, area),
+        Over::Look(look) => look_page(app, look, area, times),
+        Over::Line(_) | Over::Question(_) => Page::default(),
+    };
+    app.over.insert(at, over);
+    page.paint(painter, area);
+}
+
+fn inner(area: Rect) -> usize {
+    usize::from(area.width.saturating_sub(2))
+}
+
+fn help_page(app: &App, shown: &mut crate::ui::app::Help, area: Rect) -> Page {
+    let columns = inner(area);
+    let title = format!("keys · {}", shown.place.tables().first().map_or("", |table| table.title()));
+    let footer = if shown.typing || !shown.filter.text().is_empty() {
+        let (before, behind) = shown.filter.parts();
+        let caret = if shown.typing { "▏" } else { "" };
+        vec![Row::of(vec![text("/ "), toned(Tone::Field, format!("{before}{caret}{behind}"))])]
+    } else {
+        let keys = named(app, Place::Help, &[(Action::Search, "filter"), (Action::Down, "down"), (Action::Back, "close")]);
+        vec![keys_row(&keys, &[], columns)]
+    };
+    let room = Page::room(1, 1, area);
+    let rows = help::rows(app, shown, columns);
+    shown.top = shown.top.min(rows.len().saturating_sub(room));
+    let place = if rows.len() > room { format!("{}–{} of {}", shown.top + 1, (shown.top + room).min(rows.len()), rows.len()) } else { String::new() };
+    let header = vec![Row::of(vec![toned(Tone::Strong, title)]).tail(vec![text(place)])];
+    let body = rows.into_iter().skip(shown.top).take(room).collect();
+    Page { header, body, footer, ..Page::default() }
+}
+
+fn menu_page(app: &App, menu: &mut crate::ui::menu::Menu, area: Rect) -> Page {
+    let columns = inner(area);
+    let keys = named(app, Place::Palette, &[(Action::Open, "do it"), (Action::Back, "close"), (Action::EmptyLine, "empty")]);
+    let footer = instead(app, columns, 2).unwrap_or_else(|| vec![keys_row(&keys, &[], columns)]);
+    let room = Page::room(2, footer.len(), area);
+    let count = menu.passing().len();
+    menu.at = menu.at.min(count.saturating_sub(1));
+    menu.top = menu.top.min(menu.at);
+    let mut heights = Vec::with_capacity(count);
+    for item in menu.passing() {
+        heights.push(1 + usize::from(item.impossible.is_some() && columns < 70));
+    }
+    while menu.top < menu.at && heights.iter().skip(menu.top).take(menu.at + 1 - menu.top).sum::<usize>() > room {
+        menu.top += 1;
+    }
+    let mut body = Vec::new();
+    for (at, item) in menu.passing().into_iter().enumerate().skip(menu.top) {
+        let right = text(&item.right);
+        let words = cut(&item.words, columns.saturating_sub(width(&item.right) + 2));
+        let mut row = Row::of(vec![text(words)]).tail(vec![right]);
+        row.selected = at == menu.at;
+        match &item.impossible {
+            Some(why) if columns < 70 => {
+                body.push(row);
+                body.push(Row::of(vec![toned(Tone::Held, format!("not now: {why}"))]).indent(2));
+            }
+            Some(why) => {
+                row.body.push(toned(Tone::Held, format!("   not now: {why}")));
+                body.push(row);
+            }
+            None => body.push(row),
+        }
+    }
+    if body.is_empty() {
+        body.push(Row::plain("nothing holds that"));
+    }
+    let (before, behind) = menu.filter.parts();
+    let typed = Row::of(vec![text(": "), toned(Tone::Field, before), toned(Tone::Field, "▏"), toned(Tone::Field, behind)]);
+    let header = vec![Row::of(vec![toned(Tone::Strong, &menu.title)]).tail(vec![text(format!("{count}"))]), typed];
+    Page { header, body, footer, ..Page::default() }
+}
+
+fn form_page(app: &App, shown: &mut crate::ui::form::Form, area: Rect) -> Page {
+    let columns = inner(area);
+    let mut words = vec![(Action::Open, form::main_word(shown)), (Action::NextPane, "field"), (Action::Back, "back")];
+    if matches!(shown.kind, FormKind::Options(..)) {
+        words.insert(1, (Action::Save, "save"));
+    }
+    let footer = instead(app, columns, 2).unwrap_or_else(|| vec![keys_row(&named(app, Place::Form, &words), &[], columns)]);
+    let header = vec![Row::of(vec![toned(Tone::Strong, &shown.title)]).tail(vec![text(&shown.remark)])];
+    let room = Page::room(1, footer.len(), area);
+    let (body, cursor) = form::rows(shown, columns, room);
+    Page { header, body, footer, cursor, ..Page::default() }
+}
+
+fn editor_page(app: &App, writing: &mut crate::ui::app::Writing, area: Rect) -> Page {
+    let columns = inner(area);
+    let send = if matches!(writing.purpose, Purpose::Prompt(_)) { "save" } else { "send" };
+    let words = [(Action::Save, send), (Action::Back, "out"), (Action::Outside, "$EDITOR"), (Action::Original, "original")];
+    let mut footer = instead(app, columns, 2).unwrap_or_else(|| vec![keys_row(&named(app, Place::Editor, &words), &[], columns)]);
+    if let Some(problem) = &writing.problem {
+        let mut rows = wrap_text(problem, Tone::Failed, columns);
+        rows.append(&mut footer);
+        footer = rows;
+    }
+    let state = match (writing.waits, writing.editor.is_changed()) {
+        (true, _) => "is being sent",
+        (false, true) => "changed",
+        (false, false) => "",
+    };
+    let header = vec![Row::of(vec![toned(Tone::Strong, &writing.title)]).tail(vec![text(state)])];
+    let room = Page::room(1, footer.len(), area);
+    let (lines, (row, column)) = writing.editor.view(columns, room);
+    let body = lines.into_iter().map(Row::plain).collect();
+    Page { header, body, footer, cursor: (row < room).then_some((row, column + 1)), ..Page::default() }
+}
+
+fn look_page(app: &App, look: &mut crate::ui::look::Look, area: Rect, times: &Times) -> Page {
+    let columns = inner(area);
+    let Some(run) = app.run(&look.run) else {
+        return Page { body: vec![Row::plain("this run is gone")], ..Page::default() };
+    };
+    let footer = instead(app, columns, 2).unwrap_or_else(|| {
+        let words = [(Action::Open, "send"), (Action::Edit, "edit"), (Action::Drop, "drop"), (Action::Back, "later")];
+        vec![keys_row(&named(app, Place::LookFirst, &words), &[], columns)]
+    });
+    let strip_room = columns.saturating_sub(width(&run.name) + 26);
+    let phase = run.phase.map(|n| format!(" · phase {n} ")).unwrap_or_default();
+    let mut title = vec![toned(Tone::Strong, cut(&run.name, columns / 2)), text(phase)];
+    title.extend(bits::strip(run, strip_room));
+    let mut header = vec![Row::of(title).tail(vec![toned(Tone::NeedsYou, "! look first")])];
+    let Some(waiting) = &run.look_first else {
+        let body = wrap_text("This relay is no longer waiting: it was sent, dropped, or the run moved on.", Tone::Text, columns);
+        return Page { header, body, footer, ..Page::default() };
+    };
+    let from = label(run, waiting.to.other());
+    let to = label(run, waiting.to);
+    let waits = format!("waits {}", times.ago(waiting.since));
+    header.push(Row::plain(format!("relay {}   {from} → {to}", waiting.n)).tail(vec![text(waits)]));
+    let ticks = waiting.ticks.as_ref().map(|ticks| ticks_rows(ticks, to, waiting.to, columns)).unwrap_or_default();
+    let room = Page::room(header.len(), footer.len(), area);
+    let below = if ticks.is_empty() || ticks.len() + 4 > room { Vec::new() } else { ticks };
+    let text_room = room.saturating_sub(below.len()).max(1);
+    let words = look.edited.as_deref().unwrap_or(&waiting.text);
+    let rows = wrap_text(&crate::ui::sanitise::clean_block(words), Tone::Text, columns);
+    look.height = text_room;
+    look.lines = rows.len();
+    look.top = look.top.min(rows.len().saturating_sub(text_room));
+    let mut body: Vec<Row> = rows.iter().skip(look.top).take(text_room).cloned().collect();
+    body.resize(text_room, Row::blank());
+    if rows.len() > text_room || look.edited.is_some() {
+        let mark = if look.edited.is_some() { "edited · " } else { "" };
+        let last = (look.top + text_room).min(rows.len());
+        let more = if last < rows.len() { " ▾" } else { "" };
+        if let Some(row) = body.last_mut() {
+            row.tail = vec![text(format!("{mark}{}–{last} of {}{more}", look.top + 1, rows.len()))];
+        }
+    }
+    body.extend(below);
+    Page { header, body, footer, ..Page::default() }
+}
+
+fn ticks_rows(ticks: &crate::model::reach::Ticks, to: &str, _role: Role, columns: usize) -> Vec<Row> {
+    let mut rows = vec![Row::rule(Rule::Single)];
+    rows.extend(bits::ticks(ticks, columns));
+    if ticks.missing().is_some() {
+        let words = format!("Enter lets it go out as soon as {to} can take it");
+        rows.extend(wrap_text(&words, Tone::Text, columns.saturating_sub(2)).into_iter().map(|row| row.indent(2)));
+    }
+    rows
+}

@@ -1,0 +1,173 @@
+//! The footer: the keys that make sense now, from the keymap; a question, a typed line or a sentence in their place.
+
+use crate::projection::{RunView, Standing};
+use crate::ui::action::Action;
+use crate::ui::app::{App, Over, Pane, Screen};
+use crate::ui::key::Key;
+use crate::ui::keymap::Place;
+use crate::ui::order::is_over;
+use crate::ui::order_keys::{control_of, may};
+use crate::ui::row::{Row, Span, Tone, spans_width, text, toned};
+use crate::ui::wrap::wrap;
+
+/// A key and what it does here.
+pub type KeyWord = (Key, String);
+
+/// The footer of the screen in `columns`; `lines`: how many it may take.
+pub fn footer(app: &App, columns: usize, lines: usize) -> Vec<Row> {
+    if let Some(rows) = instead(app, columns, lines) {
+        return rows;
+    }
+    let place = app.screen_place();
+    let end = vec![(Action::Help, if columns > 90 { "help" } else { "all" })];
+    let mut rows = Vec::new();
+    if matches!(app.screen(), Screen::Runs) && columns <= 90 {
+        if let Some(run) = app.target().and_then(|key| app.run(&key)).filter(|_| lines > 1) {
+            rows.push(keys_row(&run_keys(app, run), &[], columns));
+        }
+        let general = named(app, place, &[(Action::Open, "open"), (Action::NewRun, "new"), (Action::NextNeedsYou, "next")]);
+        rows.push(keys_row(&general, &named(app, place, &end), columns));
+        return rows;
+    }
+    let mut keys = match app.screen() {
+        Screen::Run(_) | Screen::Runs => {
+            app.target().and_then(|key| app.run(&key)).map(|run| run_keys(app, run)).unwrap_or_default()
+        }
+        Screen::Sessions => session_keys(app, place),
+        Screen::Session(_) => named(app, place, &[(Action::Detail, "detail"), (Action::GoToPane, "pane"), (Action::Search, "search"), (Action::Back, "back")]),
+        Screen::Log(_) => named(app, place, &[(Action::ShowAll, "everything"), (Action::Search, "search"), (Action::Copy, "copy"), (Action::Back, "back")]),
+    };
+    let mut end = end;
+    if columns > 90 {
+        if matches!(app.screen(), Screen::Runs) {
+            keys.extend(named(app, place, &[(Action::NewRun, "new"), (Action::NextNeedsYou, "next")]));
+        }
+        keys.extend(named(app, place, &[(Action::Options, "options"), (Action::Copy, "copy")]));
+        end.insert(0, (Action::Palette, "all actions"));
+        end.insert(0, (Action::Search, "search"));
+    }
+    let mut seen = Vec::new();
+    keys.retain(|(key, _)| {
+        let new = !seen.contains(key);
+        seen.push(*key);
+        new
+    });
+    vec![keys_row(&keys, &named(app, place, &end), columns)]
+}
+
+/// What stands in the footer's place: a question, the line that is typed, a sentence.
+pub fn instead(app: &App, columns: usize, lines: usize) -> Option<Vec<Row>> {
+    match app.over.last() {
+        Some(Over::Question(question)) => {
+            return Some(wrap(&[toned(Tone::Strong, &question.words)], columns, &[]).into_iter().take(lines.max(3)).collect());
+        }
+        Some(Over::Line(line)) => {
+            let (before, behind) = line.parts();
+            let spans = vec![text("/ "), toned(Tone::Field, before), toned(Tone::Field, "▏"), toned(Tone::Field, behind)];
+            return Some(vec![Row::of(spans).tail(vec![text("Enter done  Esc clear")])]);
+        }
+        _ => {}
+    }
+    let said = app.said.as_ref()?;
+    let tone = if said.is_error { Tone::Failed } else { Tone::Text };
+    let mark = if said.is_error { "✗ " } else { "" };
+    Some(wrap(&[toned(tone, &said.words)], columns, &[toned(tone, mark)]).into_iter().take(lines.max(2)).collect())
+}
+
+/// One line of keys, as many as fit, and those at its right edge.
+pub fn keys_row(keys: &[KeyWord], end: &[KeyWord], columns: usize) -> Row {
+    let end = spans_of(end);
+    let room = columns.saturating_sub(spans_width(&end) + 1);
+    let mut body: Vec<Span> = Vec::new();
+    for key in keys {
+        let next = spans_of(std::slice::from_ref(key));
+        let gap = if body.is_empty() { 0 } else { 2 };
+        if spans_width(&body) + gap + spans_width(&next) > room {
+            break;
+        }
+        if gap > 0 {
+            body.push(text("  "));
+        }
+        body.extend(next);
+    }
+    Row::of(body).tail(end)
+}
+
+fn spans_of(keys: &[KeyWord]) -> Vec<Span> {
+    let mut spans = Vec::new();
+    for (key, word) in keys {
+        if !spans.is_empty() {
+            spans.push(text("  "));
+        }
+        spans.push(toned(Tone::Key, key.to_string()));
+        if !word.is_empty() {
+            spans.push(text(format!(" {word}")));
+        }
+    }
+    spans
+}
+
+/// Actions with words of their own, as far as the keymap has keys for them.
+pub fn named(app: &App, place: Place, actions: &[(Action, &str)]) -> Vec<KeyWord> {
+    actions.iter().filter_map(|(action, word)| Some((app.keymap.key(place, *action)?, (*word).to_owned()))).collect()
+}
+
+/// The keys that make most sense for a run, best first; impossible ones are absent.
+pub fn run_keys(app: &App, run: &RunView) -> Vec<KeyWord> {
+    let place = app.screen_place();
+    let in_run = matches!(app.screen(), Screen::Run(_));
+    let mut keys: Vec<KeyWord> = Vec::new();
+    if let Some(banner) = run.banner.as_ref().filter(|_| !in_run) {
+        keys.extend(banner.offers.iter().filter_map(|offer| Some((offer.key.parse().ok()?, offer.word.clone()))));
+    }
+    let wanted: &[(Action, &str)] = match run.standing {
+        _ if in_run && run.banner.is_some() && app.pane_of(run) == Pane::Banner => {
+            &[(Action::Open, "read"), (Action::GoToPane, "pane"), (Action::NextPane, ""), (Action::Back, "back")]
+        }
+        _ if run.first_wait => {
+            &[(Action::Ask, "ask now"), (Action::GoToPane, "pane"), (Action::PauseOrGoOn, "pause"), (Action::Stop, "stop")]
+        }
+        _ if is_over(run) => {
+            &[(Action::Again, "run on"), (Action::LogOfRun, "log"), (Action::Copy, "copy"), (Action::Discard, "remove")]
+        }
+        Standing::Paused | Standing::Limit => &[
+            (Action::PauseOrGoOn, "go on"),
+            (Action::Write, "write"),
+            (Action::GoToPane, "pane"),
+            (Action::Stop, "stop"),
+            (Action::NextPane, ""),
+        ],
+        Standing::NeedsYou => &[(Action::GoToPane, "pane"), (Action::Write, "write"), (Action::Stop, "stop")],
+        _ => &[
+            (Action::PauseOrGoOn, "pause"),
+            (Action::Write, "write"),
+            (Action::GoToPane, "pane"),
+            (Action::NextPane, ""),
+            (Action::Skip, "skip"),
+            (Action::Again, "again"),
+            (Action::Accept, "accept"),
+            (Action::Stop, "stop"),
+            (Action::Detail, "detail"),
+        ],
+    };
+    for (action, word) in wanted {
+        let possible = control_of(*action, run).is_none_or(|control| may(run, control.name()).is_ok());
+        let somewhere = in_run || !matches!(action, Action::NextPane | Action::Detail);
+        if possible && somewhere && let Some(key) = app.keymap.key(place, *action) {
+            keys.push((key, (*word).to_owned()));
+        }
+    }
+    keys
+}
+
+fn session_keys(app: &App, place: Place) -> Vec<KeyWord> {
+    let mut wanted = vec![(Action::Open, "open"), (Action::NewRun, "new run")];
+    let view = app.session_target().and_then(|key| app.session(&key));
+    match view {
+        Some(view) if view.live => wanted.push((Action::GoToPane, "pane")),
+        Some(_) => wanted.push((Action::BringBack, "bring back")),
+        None => {}
+    }
+    wanted.extend([(Action::Search, "search"), (Action::Rename, "rename")]);
+    named(app, place, &wanted)
+}

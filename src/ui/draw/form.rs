@@ -1,0 +1,180 @@
+//! A form: labels, values, problems at their fields; facts and buttons below.
+
+use crate::ui::form::{Field, Form, FormKind, Value};
+use crate::ui::row::{Row, Rule, Span, Tone, spans_width, text, toned};
+use crate::ui::width::{cut, width};
+use crate::ui::wrap::{wrap, wrap_text};
+
+/// Columns of the labels.
+const LABEL: usize = 10;
+
+/// The body of a form in `columns` by `room`, and where the cursor is.
+pub fn rows(form: &mut Form, columns: usize, room: usize) -> (Vec<Row>, Option<(usize, usize)>) {
+    let buttons_at = form.fields.iter().position(|field| field.value == Value::Button).unwrap_or(form.fields.len());
+    let mut rows: Vec<Row> = Vec::new();
+    let mut focus_row = 0;
+    let mut cursor = None;
+    for (at, field) in form.fields.iter().enumerate().take(buttons_at) {
+        let focused = at == form.at;
+        let (spans, caret) = value_spans(field, focused, columns.saturating_sub(LABEL));
+        let from = match rows.last_mut().filter(|row| field.joins && spans_width(&row.body) + spans_width(&spans) + width(field.label) + 4 <= columns) {
+            Some(row) => {
+                row.body.push(text("   "));
+                row.body.push(text(format!("{} ", field.label)));
+                let from = spans_width(&row.body);
+                row.body.extend(spans);
+                row.marked |= focused;
+                from
+            }
+            None => {
+                let mut body = vec![text(crate::ui::width::pad(field.label, LABEL))];
+                let from = spans_width(&body);
+                body.extend(spans);
+                let mut row = Row::of(body);
+                row.marked = focused;
+                rows.push(row);
+                from
+            }
+        };
+        if focused {
+            focus_row = rows.len() - 1;
+            cursor = caret.map(|column| (rows.len() - 1, 1 + from + column));
+        }
+        if let Some(problem) = &field.problem {
+            let lead = [text(" ".repeat(LABEL)), toned(Tone::Failed, "✗ ")];
+            rows.extend(wrap(&[toned(Tone::Failed, problem)], columns, &lead));
+        }
+        if field.id == "reviewer" {
+            rows.push(Row::plain("Ctrl-t swaps · Enter picks").indent(LABEL));
+        }
+    }
+    let below = below(form, columns, buttons_at);
+    // The focused field and the buttons stay in view; what explains gives way first.
+    let buttons = buttons_row(form, columns, buttons_at);
+    let fields_need = rows.len().min(room.saturating_sub(buttons.len() + 1).max(1));
+    let explain_room = room.saturating_sub(fields_need + buttons.len());
+    let below: Vec<Row> = if below.len() <= explain_room { below } else { below.into_iter().take(explain_room).collect() };
+    let fields_room = room.saturating_sub(below.len() + buttons.len()).max(1);
+    let needed = focus_row + 1 + form.focused().and_then(|field| field.problem.as_ref()).map_or(0, |_| 1);
+    form.top = form.top.min(rows.len().saturating_sub(fields_room));
+    if form.at >= buttons_at {
+        form.top = 0;
+    } else if focus_row < form.top {
+        form.top = focus_row;
+    } else if needed > form.top + fields_room {
+        form.top = needed - fields_room;
+    }
+    let top = form.top;
+    let mut out: Vec<Row> = rows.into_iter().skip(top).take(fields_room).collect();
+    out.resize(fields_room.min(room), Row::blank());
+    out.extend(below);
+    out.extend(buttons);
+    (out, cursor.and_then(|(row, column)| Some((row.checked_sub(top)?, column))))
+}
+
+fn below(form: &Form, columns: usize, buttons_at: usize) -> Vec<Row> {
+    let mut rows = Vec::new();
+    if !form.facts.is_empty() {
+        rows.push(Row::rule(Rule::Single));
+        for (holds, fact) in &form.facts {
+            let mark = if *holds { toned(Tone::Going, "✓ ") } else { toned(Tone::NeedsYou, "! ") };
+            rows.extend(wrap(&[text(fact)], columns, &[mark]));
+        }
+    }
+    if let Some(problem) = &form.problem {
+        rows.push(Row::rule(Rule::Single));
+        rows.extend(wrap(&[toned(Tone::Failed, problem)], columns, &[toned(Tone::Failed, "✗ ")]));
+    }
+    if !form.explains.is_empty() && buttons_at < form.fields.len() {
+        rows.push(Row::rule(Rule::Single));
+        rows.extend(wrap_text(&form.explains, Tone::Text, columns));
+    }
+    rows
+}
+
+fn buttons_row(form: &Form, columns: usize, buttons_at: usize) -> Vec<Row> {
+    let mut body: Vec<Span> = Vec::new();
+    let mut marked = false;
+    for (at, field) in form.fields.iter().enumerate().skip(buttons_at) {
+        if !body.is_empty() {
+            body.push(text("   "));
+        }
+        let focused = at == form.at;
+        marked |= focused && at == buttons_at;
+        let words = format!("[ {} ]", field.label);
+        if focused && at > buttons_at {
+            body.push(text("▸"));
+        }
+        body.push(if focused { toned(Tone::Strong, words) } else { text(words) });
+    }
+    if body.is_empty() {
+        return Vec::new();
+    }
+    if form.waits {
+        body.push(text("  is being saved"));
+    }
+    let mut row = Row::of(body);
+    row.marked = marked;
+    if spans_width(&row.body) > columns {
+        row.body.retain(|span| span.text() != "   ");
+    }
+    vec![row]
+}
+
+/// A field's value, and the cursor's column in it.
+fn value_spans(field: &Field, focused: bool, room: usize) -> (Vec<Span>, Option<usize>) {
+    match &field.value {
+        Value::Line(line) => {
+            let (before, behind) = line.parts();
+            let room = room.saturating_sub(1).max(1);
+            let hidden = width(before).saturating_sub(room);
+            let before = crate::ui::width::skip(before, hidden);
+            let caret = width(&before);
+            let shown = format!("{before}{}", cut(behind, room.saturating_sub(caret)));
+            let empty = shown.is_empty();
+            let words = if empty && !focused { "–".to_owned() } else { shown };
+            let suffix = if field.id == "max_rounds" { " a phase" } else { "" };
+            let tone = if empty && !focused { Tone::Text } else { Tone::Field };
+            let caret = focused.then_some(caret);
+            let words = if words.is_empty() { " ".to_owned() } else { words };
+            (vec![toned(tone, words), text(suffix)], caret)
+        }
+        Value::Choice { options, at } if matches!(field.id, "implementer" | "reviewer") => {
+            let words = at.and_then(|at| options.get(at)).map_or("pick a session", String::as_str);
+            (vec![tone_if(focused, &cut(words, room))], None)
+        }
+        Value::Choice { options, at } => {
+            let words = at.and_then(|at| options.get(at)).map_or("–", String::as_str);
+            let words = crate::ui::width::pad(words, room.saturating_sub(4).min(24).max(width(words).min(room.saturating_sub(4))));
+            (vec![text("‹ "), tone_if(focused, &words), text(" ›")], None)
+        }
+        Value::Tick(on) => (vec![tone_if(focused, if *on { "yes" } else { "no" })], None),
+        Value::Prompt(words, standard) => {
+            let words = if words == standard {
+                "standard".to_owned()
+            } else if words.is_empty() {
+                "empty".to_owned()
+            } else {
+                format!("yours: {}", crate::model::text::first_line(words))
+            };
+            (vec![tone_if(focused, &cut(&words, room))], None)
+        }
+        Value::Button => (Vec::new(), None),
+    }
+}
+
+fn tone_if(focused: bool, words: &str) -> Span {
+    if focused { toned(Tone::Strong, words) } else { text(words) }
+}
+
+/// The main key of a form, for the footer: what Enter does.
+pub fn main_word(form: &Form) -> &'static str {
+    match form.focused().map(|field| &field.value) {
+        Some(Value::Button) if matches!(form.kind, FormKind::NewRun | FormKind::NewPair) => "start",
+        Some(Value::Button) => "save",
+        Some(Value::Choice { .. }) => "pick",
+        Some(Value::Tick(_)) => "tick",
+        Some(Value::Prompt(..)) => "edit",
+        Some(Value::Line(_)) | None => "next",
+    }
+}

@@ -1,0 +1,76 @@
+//! The keys and words of a screen, from the keymap.
+
+use crate::ui::app::{App, Help};
+use crate::ui::key::Key;
+use crate::ui::row::{Row, Tone, text, toned};
+use crate::ui::width::{pad, width};
+use crate::ui::wrap::wrap;
+
+const WORDS: &[(&str, &str)] = &[
+    ("!", "needs you"),
+    ("●", "going, at work"),
+    ("○", "waits, free"),
+    ("◷", "at a limit with a known end"),
+    ("‖", "paused"),
+    ("✓", "done, agreed"),
+    ("■", "ended"),
+    ("✗", "failed, not agreed"),
+    ("»", "skipped"),
+    ("↳", "a message of trellis"),
+    ("relay", "one message carried from one side to the other; counts to the cap"),
+    ("review", "one verdict of the reviewer"),
+    ("point", "an item of a review; repeated when it was said before"),
+];
+
+/// All lines of the help that pass its filter.
+pub fn rows(app: &App, help: &Help, columns: usize) -> Vec<Row> {
+    let filter = help.filter.text().to_lowercase();
+    let mut rows = Vec::new();
+    for table in help.place.tables() {
+        let lines: Vec<Row> = app
+            .keymap
+            .table(*table)
+            .iter()
+            .filter(|binding| !binding.keys.is_empty())
+            .map(|binding| (keys(&binding.keys), &binding.says))
+            .filter(|(keys, says)| filter.is_empty() || says.to_lowercase().contains(&filter) || keys.to_lowercase().contains(&filter))
+            .flat_map(|(keys, says)| line(&keys, says, columns))
+            .collect();
+        section(&mut rows, table.title(), lines);
+    }
+    let words = WORDS
+        .iter()
+        .filter(|(_, says)| filter.is_empty() || says.contains(&filter))
+        .flat_map(|(word, says)| line(word, says, columns))
+        .collect();
+    section(&mut rows, "words", words);
+    if rows.is_empty() {
+        rows.push(Row::plain("no key and no word holds that"));
+    }
+    rows
+}
+
+fn section(rows: &mut Vec<Row>, title: &str, lines: Vec<Row>) {
+    if lines.is_empty() {
+        return;
+    }
+    if !rows.is_empty() {
+        rows.push(Row::blank());
+    }
+    rows.push(Row::of(vec![toned(Tone::Strong, title)]));
+    rows.extend(lines);
+}
+
+fn keys(keys: &[Key]) -> String {
+    keys.iter().map(ToString::to_string).collect::<Vec<_>>().join(" ")
+}
+
+fn line(keys: &str, says: &str, columns: usize) -> Vec<Row> {
+    let room = if columns < 50 { 9 } else { 24 };
+    if width(keys) > room {
+        let mut rows = vec![Row::of(vec![toned(Tone::Key, keys)])];
+        rows.extend(wrap(&[text(says)], columns, &[text(" ".repeat(room + 1))]));
+        return rows;
+    }
+    wrap(&[text(says)], columns, &[toned(Tone::Key, pad(keys, room)), text(" ")])
+}

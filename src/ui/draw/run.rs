@@ -1,0 +1,275 @@
+//! One run in one column: its header, then what needs you, the conversation, the phases or the relays.
+
+use ratatui::layout::Rect;
+
+use super::bits::{self, label};
+use super::{Page, footer};
+use crate::model::ids::{RecordKey, Role};
+use crate::projection::{Banner, RunView, Standing, ThreadKind};
+use crate::ui::action::Action;
+use crate::ui::app::{App, Pane};
+use crate::ui::layout::NARROW;
+use crate::ui::order::is_over;
+use crate::ui::row::{Row, Span, Tone, text, toned};
+use crate::ui::times::{Times, span};
+use crate::ui::width::{pad, width};
+use crate::ui::wrap::{wrap, wrap_text};
+
+/// The screen of one column.
+pub fn page(app: &mut App, key: &RecordKey, area: Rect, times: &Times) -> Page {
+    let columns = usize::from(area.width.saturating_sub(2));
+    let Some(run) = app.run(key).cloned() else {
+        return Page { body: vec![Row::plain("this run is gone")], footer: footer::footer(app, columns, 1), ..Page::default() };
+    };
+    let pane = app.pane_of(&run);
+    let needed = run.standing == Standing::NeedsYou && pane == Pane::Banner;
+    let footer = footer::footer(app, columns, 1);
+    let header = header(&run, columns, usize::from(area.height), pane, times);
+    let room = Page::room(header.len(), footer.len(), area);
+    let double = needed || (is_over(&run) && pane == Pane::Banner);
+    let body = match pane {
+        Pane::Banner => banner(app, &run, columns, room, times),
+        Pane::Talk => {
+            let rows = app.talk.rows(columns, room, area.width > NARROW, false, times);
+            if rows.is_empty() { empty_talk(app, columns) } else { rows.into_iter().map(|(_, row)| row).collect() }
+        }
+        Pane::Phases => phases(app, &run, room, true, columns),
+        Pane::Relays => relays(app, &run, room, true, times),
+    };
+    Page { header, body, footer, double, single_below: !needed, cursor: None }
+}
+
+fn header(run: &RunView, columns: usize, rows: usize, pane: Pane, times: &Times) -> Vec<Row> {
+    let mut out = vec![title(run, columns)];
+    match (&run.banner, is_over(run), pane) {
+        (_, true, _) => {
+            let words = if run.stop_words.is_empty() { run.sentence.clone() } else { run.stop_words.clone() };
+            let ago = run.stopped_at.map(|at| times.ago(at)).unwrap_or_default();
+            out.push(Row::of(vec![text(words)]).tail(vec![text(ago)]));
+        }
+        (Some(banner), false, Pane::Banner) => {
+            let since = run.wait.since.unwrap_or(run.since);
+            out.push(Row::of(vec![toned(Tone::Strong, &banner.headline)]).tail(vec![text(times.ago(since))]));
+        }
+        _ => {
+            out.extend(bits::wait_rows(run, columns, rows, times));
+            let steps = bits::steps(run, " ─ ");
+            if !steps.is_empty() {
+                out.push(Row::of(steps).tail(vec![text(bits::relay_count(run))]));
+            }
+        }
+    }
+    out
+}
+
+/// `checkout · phase 3 ✓✓●       ● going`.
+fn title(run: &RunView, columns: usize) -> Row {
+    let state = bits::state_word(run);
+    let state_width: usize = state.iter().map(Span::width).sum();
+    let phase = match run.phase {
+        Some(n) => format!(" · phase {n} "),
+        None if run.phases.is_empty() => String::new(),
+        None => " · ".to_owned(),
+    };
+    let room = columns.saturating_sub(state_width + width(&phase) + 2);
+    let name_room = width(&run.name).min(room.saturating_sub(4).max(4));
+    let mut body = vec![toned(Tone::Strong, crate::ui::width::cut(&run.name, name_room)), text(phase)];
+    body.extend(bits::strip(run, room.saturating_sub(name_room)));
+    Row::of(body).tail(state)
+}
+
+/// What needs you; of an ended run what became of it; before the first answer what to do.
+pub fn banner(app: &App, run: &RunView, columns: usize, room: usize, times: &Times) -> Vec<Row> {
+    if let Some(banner) = &run.banner {
+        return needed(app, run, banner, columns, room, times);
+    }
+    if let Some(look) = &run.look_first {
+        let who = label(run, look.to);
+        let words = format!("Relay {} to {who} waits for your look. Enter shows it.", look.n);
+        let mut rows = vec![Row::blank()];
+        rows.extend(wrap_text(&words, Tone::Text, columns));
+        return rows;
+    }
+    if is_over(run) { ended(app, run, columns, room) } else { first_wait(app, run, columns) }
+}
+
+fn needed(app: &App, run: &RunView, banner: &Banner, columns: usize, room: usize, times: &Times) -> Vec<Row> {
+    let mut rows: Vec<Row> = banner.lines.iter().flat_map(|line| wrap_text(line, Tone::Text, columns)).collect();
+    let table = plateau(run, columns);
+    let offers = offers(banner, columns);
+    if !table.is_empty() && rows.len() + table.len() + offers.len() + 2 <= room {
+        rows.push(Row::blank());
+        rows.extend(table);
+    }
+    if rows.len() + offers.len() < room && !offers.is_empty() {
+        rows.push(Row::blank());
+    }
+    // What can be done stays in view; facts give way.
+    rows.truncate(room.saturating_sub(offers.len()).max(1));
+    rows.extend(offers);
+    if let Some(last) = last_words(app, run, times).filter(|_| rows.len() + 2 <= room) {
+        rows.resize(room - 2, Row::blank());
+        rows.push(Row::rule(crate::ui::row::Rule::Double));
+        rows.push(last);
+    }
+    rows
+}
+
+/// `+ go on   5 more relays, from here`.
+pub fn offers(banner: &Banner, columns: usize) -> Vec<Row> {
+    let words = banner.offers.iter().map(|offer| width(&offer.word)).max().unwrap_or(0).max(6);
+    let keys = banner.offers.iter().map(|offer| width(&offer.key)).max().unwrap_or(0);
+    banner
+        .offers
+        .iter()
+        .flat_map(|offer| {
+            let lead = vec![
+                toned(Tone::Key, pad(&offer.key, keys)),
+                text(" "),
+                toned(Tone::Strong, pad(&offer.word, words)),
+                text("  "),
+            ];
+            wrap(&[text(&offer.what)], columns, &lead)
+        })
+        .collect()
+}
+
+/// Points, repeats and changed lines of each review: a plateau is to be seen.
+pub fn plateau(run: &RunView, columns: usize) -> Vec<Row> {
+    if run.reviews.is_empty() {
+        return Vec::new();
+    }
+    let fit = columns.saturating_sub(9) / 5;
+    let shown = run.reviews.get(run.reviews.len().saturating_sub(fit)..).unwrap_or_default();
+    let line = |name: &str, cell: &dyn Fn(&crate::projection::ReviewView) -> String| {
+        let cells: String = shown.iter().map(|review| format!("{:>5}", cell(review))).collect();
+        Row::plain(format!("{name:<9}{cells}"))
+    };
+    let mut rows = vec![
+        line("review", &|review| review.n.to_string()),
+        line("points", &|review| review.points.to_string()),
+        line("repeated", &|review| if review.repeated == 0 { "·".to_owned() } else { review.repeated.to_string() }),
+    ];
+    if shown.iter().any(|review| review.lines.is_some()) {
+        rows.push(line("lines new", &|review| review.lines.map_or_else(|| "–".to_owned(), |lines| lines.to_string())));
+    }
+    rows
+}
+
+/// `▾ codex 14:37  1. rounds twice still`: the newest answer, folded.
+fn last_words(app: &App, run: &RunView, times: &Times) -> Option<Row> {
+    let thread = app.talk.thread().filter(|thread| thread.record.as_ref() == Some(&run.key))?;
+    let (at, label, words) = thread.entries.iter().rev().find_map(|entry| match &entry.kind {
+        ThreadKind::Said { label, item, .. } => match &item.kind {
+            crate::model::conversation::ItemKind::Text { text, .. } => Some((entry.at, label, text)),
+            _ => None,
+        },
+        _ => None,
+    })?;
+    let clock = at.map(|at| times.clock(at)).unwrap_or_default();
+    Some(Row::plain(format!("▾ {label} {clock}  {}", crate::model::text::first_line(words))))
+}
+
+fn first_wait(app: &App, run: &RunView, columns: usize) -> Vec<Row> {
+    let builder = label(run, Role::Implementer);
+    let reviewer = label(run, Role::Reviewer);
+    let mut rows = vec![Row::blank()];
+    let words = format!(
+        "Your move, in {builder}'s pane:\nask for phase {} as you always do.\nIts answer goes to {reviewer}.\n\nOr:",
+        run.phase.unwrap_or(1)
+    );
+    rows.extend(wrap_text(&words, Tone::Text, columns));
+    let actions = [
+        (Action::Ask, "ask now, with the phase prompt".to_owned()),
+        (Action::GoToPane, format!("go to {builder}'s pane")),
+        (Action::Options, "change prompts, words, cap".to_owned()),
+    ];
+    for (action, words) in actions {
+        if let Some(key) = app.keymap.key(app.screen_place(), action) {
+            rows.extend(wrap(&[text(words)], columns, &[text("  "), toned(Tone::Key, key.to_string()), text("  ")]));
+        }
+    }
+    rows
+}
+
+fn ended(app: &App, run: &RunView, columns: usize, room: usize) -> Vec<Row> {
+    let agreed = run.phases.iter().filter(|phase| phase.status == crate::model::run::AttemptStatus::Converged).count();
+    let skipped = run.phases.iter().filter(|phase| phase.status == crate::model::run::AttemptStatus::Skipped).count();
+    let relays: u32 = run.phases.iter().map(|phase| phase.relays).sum();
+    let mut facts = format!("{agreed} phases agreed");
+    if skipped > 0 {
+        facts.push_str(&format!(" · {skipped} skipped"));
+    }
+    facts.push_str(&format!(" · {relays} relays"));
+    let mut rows = wrap_text(&facts, Tone::Text, columns);
+    rows.push(Row::blank());
+    let left = room.saturating_sub(rows.len());
+    rows.extend(phases(app, run, left, false, columns));
+    rows
+}
+
+/// The phases, newest in view: `  9 ✓ Price rules           1     4m`.
+pub fn phases(app: &App, run: &RunView, room: usize, focused: bool, columns: usize) -> Vec<Row> {
+    let wide = columns >= 28;
+    let tail = |relays: &str, took: &str| if wide { format!("{relays:>6}{took:>7}") } else { format!("{relays:>3}{took:>6}") };
+    let head = Row::of(vec![text("  n  phase")]).tail(vec![text(tail(if wide { "relays" } else { "n" }, "took"))]);
+    let mut rows = vec![head];
+    let selected = app.phase.index();
+    let lines = room.saturating_sub(1);
+    let from = (selected + 1).saturating_sub(lines);
+    for (at, phase) in run.phases.iter().enumerate().skip(from).take(lines) {
+        let (glyph, tone) = bits::attempt(phase);
+        let again = run.phases.iter().take(at).any(|before| before.n == phase.n);
+        let name = if phase.summary.is_empty() { "–".to_owned() } else { phase.summary.clone() };
+        let name = if again { format!("{name}, again") } else { name };
+        let took = phase.ended_at.map_or_else(
+            || "now".to_owned(),
+            |ended| if phase.status == crate::model::run::AttemptStatus::Skipped { "–".to_owned() } else { span(ended.duration_since(phase.started_at).as_secs()) },
+        );
+        let mut body = vec![text(format!("{:>3} ", phase.n)), toned(tone, glyph), text(format!(" {name}"))];
+        if phase.by_user {
+            body.push(text(" (you)"));
+        }
+        let mut row = Row::of(body).tail(vec![text(tail(&phase.relays.to_string(), &took))]);
+        row.selected = focused && at == selected;
+        row.marked = !focused && at == selected && !is_over(run);
+        rows.push(row);
+    }
+    rows
+}
+
+/// The relays of this attempt: `  1 → codex   +212 −9      14:02`.
+pub fn relays(app: &App, run: &RunView, room: usize, focused: bool, times: &Times) -> Vec<Row> {
+    let phase = run.phase.map(|n| format!("relays of phase {n}")).unwrap_or_else(|| "relays".to_owned());
+    let mut rows = vec![Row::of(vec![text(phase)]).tail(vec![text("seen")])];
+    let selected = app.relay.index();
+    let lines = room.saturating_sub(1);
+    let from = (selected + 1).saturating_sub(lines);
+    for (at, relay) in run.relay_list.iter().enumerate().skip(from).take(lines) {
+        let mut what = match (relay.points, relay.repeated) {
+            (Some(points), Some(repeated)) if repeated > 0 => format!("{points} points, {repeated} repeated"),
+            (Some(1), _) => "1 point".to_owned(),
+            (Some(points), _) => format!("{points} points"),
+            (None, _) => relay.first_line.clone(),
+        };
+        if relay.edited {
+            what.push_str(" · edited");
+        }
+        let seen = match (relay.seen_at, relay.sent_at) {
+            (Some(seen), _) => times.clock(seen),
+            (None, Some(_)) => "not yet".to_owned(),
+            (None, None) => "held".to_owned(),
+        };
+        let mut row =
+            Row::of(vec![text(format!("{:>3} → {:<7} {what}", relay.n, label(run, relay.to)))]).tail(vec![text(seen)]);
+        row.selected = focused && at == selected;
+        rows.push(row);
+    }
+    rows
+}
+
+/// What the conversation says while there is none.
+pub fn empty_talk(app: &App, columns: usize) -> Vec<Row> {
+    let words = if app.projection.shown.is_none() { "reading the conversation" } else { "nothing was said yet" };
+    wrap_text(words, Tone::Text, columns)
+}

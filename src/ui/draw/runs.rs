@@ -1,0 +1,137 @@
+//! The list of runs: two lines a run, the second is a sentence.
+
+use ratatui::layout::Rect;
+
+use super::{Page, bits, footer};
+use crate::projection::{DriverFact, RunView, Standing};
+use crate::ui::app::{App, Screen};
+use crate::ui::layout::SHORT;
+use crate::ui::order::is_over;
+use crate::ui::row::{Hit, Row, Rule, Tone, text, toned};
+use crate::ui::times::Times;
+use crate::ui::width::{cut, width};
+use crate::ui::wrap::wrap_text;
+
+/// The screen of one column.
+pub fn page(app: &mut App, area: Rect, times: &Times) -> Page {
+    let columns = usize::from(area.width.saturating_sub(2));
+    let header = vec![Row::of(vec![toned(Tone::Strong, "trellis")]).tail(vec![text(counts(app))])];
+    let footer = footer::footer(app, columns, 2);
+    let room = Page::room(header.len(), footer.len(), area);
+    let body = if app.runs.order().is_empty() { nothing(app, columns) } else { list(app, columns, room, area.height < SHORT, times) };
+    Page { header, body, footer, ..Page::default() }
+}
+
+/// `1 needs you · 2 going`.
+pub fn counts(app: &App) -> String {
+    let of = |wanted: Standing| app.projection.runs.iter().filter(|run| run.standing == wanted).count();
+    let (waiting, going) = (of(Standing::NeedsYou), of(Standing::Going) + of(Standing::Waits));
+    let mut parts = Vec::new();
+    match app.projection.driver {
+        DriverFact::Here => {}
+        DriverFact::Starting => parts.push("starting".to_owned()),
+        DriverFact::Elsewhere { pid: Some(pid) } => parts.push(format!("driven by pid {pid}")),
+        DriverFact::Elsewhere { pid: None } => parts.push("driven elsewhere".to_owned()),
+        DriverFact::Nobody => parts.push("not driven".to_owned()),
+    }
+    match waiting {
+        0 => {}
+        1 => parts.push("1 needs you".to_owned()),
+        n => parts.push(format!("{n} need you")),
+    }
+    if going > 0 {
+        parts.push(format!("{going} going"));
+    }
+    parts.join(" · ")
+}
+
+/// The rows of the list that fit in `room`, the selected run among them.
+pub fn list(app: &mut App, columns: usize, room: usize, short: bool, times: &Times) -> Vec<Row> {
+    let focused = matches!(app.screen(), Screen::Runs) && app.over.is_empty();
+    let narrow = columns <= 27;
+    let here = match app.screen() {
+        Screen::Run(key) => app.runs.order().iter().position(|known| known == key),
+        _ => Some(app.runs.index()),
+    };
+    let views: Vec<RunView> = app.runs.order().iter().filter_map(|key| app.run(key)).cloned().collect();
+    let first_ended = views.iter().position(is_over);
+    let height = |at: usize| {
+        let two = views.get(at).is_some_and(|run| !is_over(run)) && (!short || Some(at) == here);
+        1 + usize::from(two) + usize::from(first_ended == Some(at))
+    };
+    app.runs.scroll_into_view(height, room);
+    let mut rows = Vec::new();
+    for (at, run) in views.iter().enumerate().skip(app.runs.offset) {
+        if rows.len() + height(at) > room {
+            break;
+        }
+        if first_ended == Some(at) {
+            rows.push(Row { body: vec![text(" ended ")], ..Row::rule(Rule::Single) });
+        }
+        let cursor = Some(at) == here;
+        let mut row = first_line(run, columns, narrow, times).hit(Hit::Select(at));
+        row.selected = cursor && focused;
+        row.marked = cursor && !focused;
+        rows.push(row);
+        if !is_over(run) && (!short || cursor) {
+            let sentence = sentence(run, columns, narrow);
+            rows.push(Row::plain(sentence).indent(2).hit(Hit::Select(at)));
+        }
+    }
+    rows
+}
+
+fn sentence(run: &RunView, columns: usize, narrow: bool) -> String {
+    let full = match &run.read_only {
+        Some(why) => format!("read-only: {why}"),
+        None => run.sentence.clone(),
+    };
+    if narrow && width(&full) + 2 > columns { full.replace(" · relay ", " · ").replace(" of ", "/") } else { full }
+}
+
+fn first_line(run: &RunView, columns: usize, narrow: bool, times: &Times) -> Row {
+    let (glyph, tone) = bits::standing(run.standing);
+    let at = if is_over(run) { run.stopped_at.unwrap_or(run.since) } else { run.wait.since.unwrap_or(run.since) };
+    let age = format!("{:>5}", times.ago_short(at));
+    let middle = match (run.phase, is_over(run)) {
+        (_, true) if narrow => run.phases.last().map(|phase| format!("ph {}", phase.n)).unwrap_or_default(),
+        (_, true) => match run.phases.iter().map(|phase| phase.n).max().unwrap_or(0) {
+            0 => run.state_word.clone(),
+            1 => format!("1 phase  {}", run.state_word),
+            n => format!("{n} phases  {}", run.state_word),
+        },
+        (Some(phase), false) if narrow => format!("ph {phase}"),
+        (Some(phase), false) => format!("phase {phase}"),
+        (None, false) => "pair".to_owned(),
+    };
+    let tail = format!("{middle}{age}");
+    let room = columns.saturating_sub(width(&tail) + 3);
+    let name_tone = if run.standing == Standing::NeedsYou { Tone::Strong } else { Tone::Text };
+    Row::of(vec![toned(tone, glyph), text(" "), toned(name_tone, cut(&run.name, room))]).tail(vec![text(tail)])
+}
+
+/// What the list says when it is empty.
+pub fn nothing(app: &App, columns: usize) -> Vec<Row> {
+    let words = if !app.runs_filter.text().is_empty() {
+        format!("No run holds \"{}\".\nEsc shows all of them again.", app.runs_filter.text())
+    } else if app.projection.sessions.is_empty() {
+        "No run yet, and no session of Claude Code or Codex was found.\n\nStart one of each, best in two panes of a tmux window, and they appear under 2 sessions.\n\nThen n makes a run: one builds, the other reviews, trellis carries the messages."
+            .to_owned()
+    } else {
+        "No run yet.\n\nn makes one: a session builds, another reviews, trellis carries the messages between them until the reviewer says that it is good.\n\n2 shows the sessions that were found.".to_owned()
+    };
+    let mut rows = vec![Row::blank()];
+    rows.extend(wrap_text(&words, Tone::Text, columns));
+    rows.extend(notices(app, columns));
+    rows
+}
+
+fn notices(app: &App, columns: usize) -> Vec<Row> {
+    let mut rows = Vec::new();
+    for notice in app.projection.notices.iter().rev().take(3) {
+        rows.push(Row::blank());
+        let tone = if notice.is_error { Tone::Failed } else { Tone::Text };
+        rows.extend(wrap_text(&notice.text, tone, columns));
+    }
+    rows
+}

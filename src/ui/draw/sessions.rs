@@ -1,0 +1,152 @@
+//! The list of sessions, and one transcript.
+
+use ratatui::layout::Rect;
+
+use super::{Page, bits, footer, run};
+use crate::model::ids::SessionKey;
+use crate::projection::SessionView;
+use crate::ui::app::{App, Screen};
+use crate::ui::layout::{NARROW, SHORT};
+use crate::ui::row::{Hit, Row, Tone, text, toned};
+use crate::ui::times::Times;
+use crate::ui::width::{cut, width};
+use crate::ui::wrap::wrap_text;
+
+/// The list in one column.
+pub fn list_page(app: &mut App, area: Rect, times: &Times) -> Page {
+    let columns = usize::from(area.width.saturating_sub(2));
+    let footer = footer::footer(app, columns, 1);
+    let header = vec![heading(app)];
+    let room = Page::room(1, footer.len(), area);
+    let body = list(app, columns, room, area.height < SHORT, times);
+    Page { header, body, footer, ..Page::default() }
+}
+
+/// `sessions        2 live of 14`.
+pub fn heading(app: &App) -> Row {
+    let live = app.projection.sessions.iter().filter(|view| view.live).count();
+    let words = format!("{live} live of {}", app.projection.sessions.len());
+    Row::of(vec![toned(Tone::Strong, "sessions")]).tail(vec![text(words)])
+}
+
+/// The sessions that fit in `room`, two lines each, then how many are not listed.
+pub fn list(app: &mut App, columns: usize, room: usize, short: bool, times: &Times) -> Vec<Row> {
+    let older = app.older_sessions();
+    if app.sessions.order().is_empty() {
+        return nothing(app, columns, older);
+    }
+    let focused = matches!(app.screen(), Screen::Sessions) && app.over.is_empty();
+    let here = app.sessions.index();
+    let list_room = room.saturating_sub(usize::from(older > 0));
+    let height = |at: usize| if short && at != here { 1 } else { 2 };
+    app.sessions.scroll_into_view(height, list_room);
+    let mut rows = Vec::new();
+    for (at, key) in app.sessions.order().iter().enumerate().skip(app.sessions.offset) {
+        let Some(view) = app.session(key) else { continue };
+        if rows.len() + height(at) > list_room {
+            break;
+        }
+        let mut lines = lines(app, view, columns, times);
+        if height(at) == 1 {
+            lines.truncate(1);
+        }
+        for (index, mut row) in lines.into_iter().enumerate() {
+            row.selected = index == 0 && at == here && focused;
+            row.marked = index == 0 && at == here && !focused;
+            rows.push(row.hit(Hit::Select(at)));
+        }
+    }
+    if older > 0 {
+        rows.push(Row::plain(format!("{} older · / searches all", thousands(older))));
+    }
+    rows
+}
+
+fn lines(app: &App, view: &SessionView, columns: usize, times: &Times) -> Vec<Row> {
+    let (glyph, tone, state) = bits::session_state(&view.state);
+    let age = view.active_at.map(|at| times.ago_short(at)).unwrap_or_default();
+    let title = if view.title.is_empty() { view.session.session_id.as_str() } else { view.title.as_str() };
+    let agent = view.agent.as_str();
+    let tail = format!("{agent} {age:>4}");
+    let room = columns.saturating_sub(width(&tail) + 3);
+    let first = Row::of(vec![toned(tone, glyph), text(" "), text(cut(title, room))]).tail(vec![text(tail)]);
+    let mut words = state;
+    if let Some(since) = view.since {
+        words.push(' ');
+        words.push_str(&times.ago_short(since));
+    }
+    for part in [folder(&view.session.worktree), view.place.as_str(), view.branch.as_deref().unwrap_or("")] {
+        if !part.is_empty() {
+            words.push_str(" · ");
+            words.push_str(part);
+        }
+    }
+    if view.put_away {
+        words.push_str(" · put away");
+    }
+    let used = view.used_by.as_ref().and_then(|key| app.run(key)).map(|run| format!("⇄ {}", cut(&run.name, 12)));
+    let second = Row::plain(words).indent(2).tail(used.map(text).into_iter().collect::<Vec<_>>());
+    vec![first, second]
+}
+
+/// The last part of a path.
+fn folder(path: &str) -> &str {
+    path.trim_end_matches('/').rsplit('/').next().unwrap_or(path)
+}
+
+fn thousands(count: usize) -> String {
+    let digits = count.to_string();
+    let first = digits.len() % 3;
+    let mut out = String::new();
+    for (at, digit) in digits.chars().enumerate() {
+        if at > 0 && at % 3 == first {
+            out.push(',');
+        }
+        out.push(digit);
+    }
+    out
+}
+
+fn nothing(app: &App, columns: usize, older: usize) -> Vec<Row> {
+    let words = if older > 0 && app.sessions_filter.text().is_empty() {
+        format!("No session was active in the last 7 days.\n{} older ones: . shows them, / searches them.", thousands(older))
+    } else if older > 0 {
+        format!("No session holds \"{}\".\nEsc shows all of them again.", app.sessions_filter.text())
+    } else {
+        "No session of Claude Code or Codex was found.\n\nStart claude or codex anywhere, best in a tmux pane: it appears here with its first message.".to_owned()
+    };
+    let mut rows = vec![Row::blank()];
+    rows.extend(wrap_text(&words, Tone::Text, columns));
+    rows
+}
+
+/// One transcript in one column.
+pub fn page(app: &mut App, key: &SessionKey, area: Rect, times: &Times) -> Page {
+    let columns = usize::from(area.width.saturating_sub(2));
+    let footer = footer::footer(app, columns, 1);
+    let header = header(app, key, times);
+    let room = Page::room(header.len(), footer.len(), area);
+    let rows = app.talk.rows(columns, room, area.width > NARROW, false, times);
+    let body = if rows.is_empty() { run::empty_talk(app, columns) } else { rows.into_iter().map(|(_, row)| row).collect() };
+    Page { header, body, footer, ..Page::default() }
+}
+
+/// Who it is, what it does, on which evidence.
+pub fn header(app: &App, key: &SessionKey, times: &Times) -> Vec<Row> {
+    let Some(view) = app.session(key) else { return vec![Row::plain(key.to_string())] };
+    let (glyph, tone, state) = bits::session_state(&view.state);
+    let title = if view.title.is_empty() { view.session.session_id.as_str() } else { view.title.as_str() };
+    let since = view.since.map(|since| times.ago(since)).unwrap_or_default();
+    let place: Vec<&str> = [view.agent.as_str(), folder(&view.session.worktree), view.place.as_str(), view.branch.as_deref().unwrap_or("")]
+        .into_iter()
+        .filter(|part| !part.is_empty())
+        .collect();
+    let mut rows = vec![
+        Row::of(vec![toned(Tone::Strong, title)]).tail(vec![toned(tone, format!("{glyph} {state}"))]),
+        Row::plain(place.join(" · ")).tail(vec![text(since)]),
+    ];
+    if !view.evidence.is_empty() {
+        rows.push(Row::plain(&view.evidence).indent(2));
+    }
+    rows
+}

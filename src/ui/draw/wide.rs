@@ -1,0 +1,268 @@
+//! Wide terminals: the list, the detail and the conversation side by side.
+
+use ratatui::layout::Rect;
+
+use super::bits;
+use super::{dialogs, footer, log, run, runs, sessions};
+use crate::model::ids::Role;
+use crate::projection::{RunView, Standing};
+use crate::ui::app::{App, Pane, Screen};
+use crate::ui::layout::{DETAIL, LIST, SPLIT};
+use crate::ui::order::is_over;
+use crate::ui::paint::Painter;
+use crate::ui::row::{Row, Rule, Span, Tone, spans_width, text, toned};
+use crate::ui::times::Times;
+use crate::ui::width::{columns as cells, cut, width};
+use crate::ui::wrap::wrap;
+
+/// Columns of the list of sessions beside a transcript.
+const SESSIONS: u16 = 46;
+
+/// Draws the whole screen; `covers`: a dialog stands where the detail would.
+pub fn draw(app: &mut App, painter: &mut Painter<'_>, area: Rect, times: &Times, covers: bool) {
+    match app.screen().clone() {
+        Screen::Log(_) if !covers => log::page(app, area, times).paint(painter, area),
+        Screen::Log(_) => dialogs::draw(app, painter, area, times),
+        screen => {
+            let of_sessions = matches!(screen, Screen::Sessions | Screen::Session(_));
+            let left_width = if of_sessions { SESSIONS } else { LIST };
+            let keys = footer::footer(app, usize::from(area.width.saturating_sub(2)), 1);
+            let foot = cells(keys.len());
+            let main = Rect { height: area.height.saturating_sub(foot + 1), ..area };
+            let left = Rect { width: left_width, ..main };
+            let right = Rect { x: left_width + 1, width: main.width.saturating_sub(left_width + 1), ..main };
+            left_list(app, painter, left, of_sessions, times);
+            painter.vertical(left_width, 0..main.bottom());
+            let mut verticals = vec![left_width];
+            if covers {
+                // The dialog has its own footer; the line below it stays empty.
+                let whole = Rect { height: area.height, ..right };
+                painter.vertical(left_width, 0..area.height);
+                dialogs::draw(app, painter, whole, times);
+            } else {
+                painter.row(Rect { y: main.bottom(), height: 1, ..area }, &Row::rule(Rule::Single));
+                painter.rows(Rect { y: main.bottom() + 1, height: foot, ..area }, &keys);
+                match &screen {
+                    Screen::Sessions | Screen::Session(_) => transcript(app, painter, right, times),
+                    _ => verticals.extend(run_beside(app, painter, right, times)),
+                }
+            }
+            painter.join(&verticals);
+        }
+    }
+}
+
+fn left_list(app: &mut App, painter: &mut Painter<'_>, area: Rect, of_sessions: bool, times: &Times) {
+    let columns = usize::from(area.width.saturating_sub(2));
+    let room = usize::from(area.height.saturating_sub(2));
+    let (heading, rows) = if of_sessions {
+        (sessions::heading(app), sessions::list(app, columns, room, false, times))
+    } else {
+        let rows = if app.runs.order().is_empty() { runs::nothing(app, columns) } else { runs::list(app, columns, room, false, times) };
+        (heading(app), rows)
+    };
+    painter.row(Rect { height: 1, ..area }, &heading);
+    painter.row(Rect { y: area.y + 1, height: 1, ..area }, &Row::rule(Rule::Single));
+    painter.rows(Rect { y: area.y + 2, height: area.height.saturating_sub(2), ..area }, &rows);
+}
+
+/// `runs               1 ! 2 ●`.
+fn heading(app: &App) -> Row {
+    let of = |wanted: &[Standing]| app.projection.runs.iter().filter(|run| wanted.contains(&run.standing)).count();
+    let (waiting, going) = (of(&[Standing::NeedsYou]), of(&[Standing::Going, Standing::Waits]));
+    let mut tail: Vec<Span> = Vec::new();
+    if waiting > 0 {
+        tail.push(toned(Tone::NeedsYou, format!("{waiting} !")));
+        tail.push(text(" "));
+    }
+    if going > 0 {
+        tail.push(toned(Tone::Going, format!("{going} ●")));
+    }
+    // The full words where they have a meaning of their own: who drives.
+    let drives = app.projection.driver != crate::projection::DriverFact::Here;
+    let title = if drives { cut(&runs::counts(app), 18) } else { "runs".to_owned() };
+    Row::of(vec![toned(Tone::Strong, title)]).tail(tail)
+}
+
+fn transcript(app: &mut App, painter: &mut Painter<'_>, area: Rect, times: &Times) {
+    let Some(key) = app.session_target() else { return };
+    let header = sessions::header(app, &key, times);
+    let top = cells(header.len());
+    painter.rows(Rect { height: top, ..area }, &header);
+    painter.row(Rect { y: area.y + top, height: 1, ..area }, &Row::rule(Rule::Single));
+    let below = Rect { y: area.y + top + 1, height: area.height.saturating_sub(top + 1), ..area };
+    talk(app, painter, below, times, None);
+}
+
+/// A run beside the list; gives the columns of its verticals.
+fn run_beside(app: &mut App, painter: &mut Painter<'_>, area: Rect, times: &Times) -> Vec<u16> {
+    let key = match app.screen() {
+        Screen::Run(key) => Some(key.clone()),
+        _ => app.runs.on().cloned(),
+    };
+    let Some(run) = key.and_then(|key| app.run(&key).cloned()) else {
+        let columns = usize::from(area.width.saturating_sub(2)).min(70);
+        let rows = runs::nothing(app, columns);
+        painter.rows(area, &rows);
+        return Vec::new();
+    };
+    let columns = usize::from(area.width.saturating_sub(2));
+    let pane = app.pane_of(&run);
+    let mut rows = vec![title(&run, columns), Row::rule(Rule::Single)];
+    rows.extend(header(&run, columns, times));
+    let show_banner = run.banner.is_some() || run.look_first.is_some() || run.first_wait;
+    if show_banner {
+        let room = usize::from(area.height / 2);
+        let double = Rule::Double;
+        let needed = run.standing == Standing::NeedsYou;
+        rows.push(Row::rule(if needed { double } else { Rule::Single }));
+        rows.extend(banner_rows(app, &run, columns, room, times));
+        rows.push(Row::rule(if needed { double } else { Rule::Single }));
+    } else {
+        rows.push(Row::rule(Rule::Single));
+    }
+    let used = cells(rows.len()).min(area.height);
+    painter.rows(Rect { height: used, ..area }, &rows);
+    let below = Rect { y: area.y + used, height: area.height - used, ..area };
+    let detail = Rect { width: DETAIL, ..below };
+    let split_at = area.x + DETAIL;
+    let beside = Rect { x: split_at + 1, width: below.width.saturating_sub(DETAIL + 1), ..below };
+    painter.vertical(split_at, below.y..below.bottom());
+    details(app, painter, detail, &run, pane, times);
+    let focused = matches!(app.screen(), Screen::Run(_)) && matches!(pane, Pane::Talk | Pane::Banner);
+    talk(app, painter, beside, times, Some(focused));
+    vec![split_at]
+}
+
+/// `search-index · phase 7 · Checkout endpoint      ● going`.
+fn title(run: &RunView, columns: usize) -> Row {
+    let state = bits::state_word(run);
+    let mut words = vec![toned(Tone::Strong, &run.name)];
+    if let Some(n) = run.phase {
+        words.push(text(format!(" · phase {n}")));
+    }
+    if let Some(phase) = run.phases.last().filter(|phase| Some(phase.n) == run.phase && !phase.summary.is_empty()) {
+        words.push(text(format!(" · {}", phase.summary)));
+    }
+    let used = spans_width(&words);
+    let strip = bits::strip(run, columns.saturating_sub(used + spans_width(&state) + 4).min(40));
+    if used + spans_width(&strip) + spans_width(&state) + 4 <= columns {
+        words.push(text("  "));
+        words.extend(strip);
+    }
+    Row::of(words).tail(state)
+}
+
+fn header(run: &RunView, columns: usize, times: &Times) -> Vec<Row> {
+    let mut parts = vec![if run.wait.who.is_empty() { run.sentence.clone() } else { run.wait.who.clone() }];
+    if is_over(run) {
+        let stopped = run.stopped_at.map(|at| times.ago(at)).unwrap_or_default();
+        let words = if run.stop_words.is_empty() { run.sentence.clone() } else { run.stop_words.clone() };
+        parts = vec![words, stopped];
+    } else {
+        parts.extend(run.wait.since.map(|since| times.ago(since)));
+        parts.push(run.wait.what.clone());
+    }
+    parts.retain(|part| !part.is_empty());
+    let ends = if is_over(run) { String::new() } else { bits::ends_words(run, times) };
+    let first = Row::plain(parts.join(" · ")).tail(vec![text(cut(&ends, columns / 2))]);
+    let mut body = bits::steps(run, " ─── ");
+    if !body.is_empty() {
+        body.push(text(format!("    {}  ", bits::relay_count(run))));
+        body.extend(gauge(run));
+    }
+    let place = |side: &crate::projection::SideView| format!("{} {}", side.label, side.place).trim_end().to_owned();
+    let folder = run.implementer.session.worktree.rsplit('/').next().unwrap_or("").to_owned();
+    let sides = format!("{}  ⇄  {}   {folder}", place(&run.implementer), place(&run.reviewer));
+    let room = columns.saturating_sub(spans_width(&body) + 2);
+    let sides = if width(&sides) <= room { sides } else { cut(&folder, room) };
+    vec![first, Row::of(body).tail(vec![text(sides)])]
+}
+
+/// `▮▮▮▯▯`: relays of the cap.
+fn gauge(run: &RunView) -> Vec<Span> {
+    if run.max_relays == 0 || run.max_relays > 20 {
+        return Vec::new();
+    }
+    let full = usize::try_from(run.relays.min(run.max_relays)).unwrap_or(0);
+    let all = usize::try_from(run.max_relays).unwrap_or(0);
+    vec![text("▮".repeat(full)), text("▯".repeat(all - full))]
+}
+
+fn banner_rows(app: &App, run: &RunView, columns: usize, room: usize, times: &Times) -> Vec<Row> {
+    let Some(banner) = &run.banner else { return run::banner(app, run, columns, room, times) };
+    let mut rows = vec![Row::of(vec![toned(Tone::NeedsYou, &banner.headline)]).tail(vec![text(times.ago(run.wait.since.unwrap_or(run.since)))])];
+    rows.extend(banner.lines.iter().flat_map(|line| wrap(&[text(line)], columns, &[])));
+    let table = run::plateau(run, columns);
+    let offers = run::offers(banner, columns);
+    if !table.is_empty() && rows.len() + table.len() + offers.len() + 2 <= room {
+        rows.push(Row::blank());
+        rows.extend(table);
+    }
+    rows.push(Row::blank());
+    rows.truncate(room.saturating_sub(offers.len()).max(1));
+    rows.extend(offers);
+    rows
+}
+
+fn details(app: &App, painter: &mut Painter<'_>, area: Rect, run: &RunView, pane: Pane, times: &Times) {
+    let columns = usize::from(area.width.saturating_sub(2));
+    let in_run = matches!(app.screen(), Screen::Run(_));
+    let height = usize::from(area.height);
+    let phases_room = if run.relay_list.is_empty() { height } else { (run.phases.len() + 1).min(height / 2).max(2) };
+    let mut rows = if run.phases.is_empty() {
+        vec![Row::plain("phases"), Row::plain("none yet").indent(2)]
+    } else {
+        run::phases(app, run, phases_room, in_run && pane == Pane::Phases, columns)
+    };
+    if !run.relay_list.is_empty() {
+        rows.push(Row::rule(Rule::Single));
+        let table = run::plateau(run, columns);
+        let table_room = if table.is_empty() { 0 } else { table.len() + 1 };
+        let left = height.saturating_sub(rows.len());
+        let wanted = run.relay_list.len() + 1;
+        let relays_room = wanted.min(left.saturating_sub(table_room).max(left.min(4)));
+        rows.extend(run::relays(app, run, relays_room, in_run && pane == Pane::Relays, times));
+        if table_room > 0 && rows.len() + table_room <= height {
+            rows.push(Row::rule(Rule::Single));
+            rows.extend(table);
+        }
+    }
+    painter.rows(area, &rows);
+}
+
+/// The conversation with its title; from 160 columns the sides stand side by side.
+fn talk(app: &mut App, painter: &mut Painter<'_>, area: Rect, times: &Times, focused: Option<bool>) {
+    if area.height < 2 {
+        return;
+    }
+    let columns = usize::from(area.width.saturating_sub(2));
+    let split = focused.is_some() && app.size.0 >= SPLIT;
+    let rows = app.talk.rows(columns, usize::from(area.height - 1), true, split, times);
+    let state = match (app.talk.follows(), app.talk.unread()) {
+        (true, _) => "follows".to_owned(),
+        (false, 0) => "G follows".to_owned(),
+        (false, n) => format!("{n} new · G follows"),
+    };
+    let detail = match app.talk.detail() {
+        crate::ui::talk::Detail::Answers => String::new(),
+        other => format!(" · {}", other.words()),
+    };
+    let mut heading = Row::plain(format!("conversation{detail}")).tail(vec![text(state)]);
+    heading.marked = focused == Some(true);
+    painter.row(Rect { height: 1, ..area }, &heading);
+    let below = Rect { y: area.y + 1, height: area.height - 1, ..area };
+    if rows.is_empty() {
+        painter.rows(below, &run::empty_talk(app, columns));
+        return;
+    }
+    let half = cells((columns.saturating_sub(3)) / 2);
+    for (y, (side, row)) in (below.y..below.bottom()).zip(&rows) {
+        let place = match (split, side) {
+            (true, Some(Role::Implementer)) => Rect { y, height: 1, width: half + 2, x: below.x },
+            (true, Some(Role::Reviewer)) => Rect { y, height: 1, width: half + 2, x: below.right().saturating_sub(half + 2) },
+            _ => Rect { y, height: 1, ..below },
+        };
+        painter.row(place, row);
+    }
+}

@@ -1,0 +1,62 @@
+//! What the screen needs of the engine behind it, and of the person's small memory. Implemented outside; faked in tests.
+
+use std::future::Future;
+use std::sync::Arc;
+
+use serde_json::Value;
+use tokio::sync::oneshot;
+
+use crate::model::command::{Command, Reply};
+use crate::model::ids::{RecordKey, SessionKey};
+use crate::projection::Projection;
+
+/// Whose conversation the screen wants to be shown.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Shown {
+    /// Both sides of a run or a pair.
+    Record(RecordKey),
+    /// One session.
+    Session(SessionKey),
+}
+
+/// The engine: projections out, commands in.
+pub trait Engine {
+    /// The newest projection.
+    fn projection(&self) -> Arc<Projection>;
+
+    /// Ends when there is a newer one; false when the engine is gone and none will come.
+    fn changed(&mut self) -> impl Future<Output = bool>;
+
+    /// Sends an order. The receiver gets the reply once the order's effect is saved; it is dropped without one when
+    /// the engine is gone.
+    fn send(&self, command: Command) -> oneshot::Receiver<Reply>;
+
+    /// Asks for a conversation to be in the projection.
+    fn show(&self, what: Option<Shown>);
+
+    /// Brings the pane of a session before the person.
+    fn go_to_pane(&self, session: SessionKey);
+}
+
+/// What is remembered between two starts of the screen (form values, dismissed notes).
+pub trait Memory {
+    /// The value kept under a name.
+    fn remembered(&self, name: &str) -> Option<Value>;
+
+    /// Keeps a value under a name. Losing it is no error.
+    fn remember(&mut self, name: &str, value: Value);
+}
+
+/// A memory that lasts as long as the screen.
+#[derive(Clone, Debug, Default)]
+pub struct Forgetful(std::collections::BTreeMap<String, Value>);
+
+impl Memory for Forgetful {
+    fn remembered(&self, name: &str) -> Option<Value> {
+        self.0.get(name).cloned()
+    }
+
+    fn remember(&mut self, name: &str, value: Value) {
+        self.0.insert(name.to_owned(), value);
+    }
+}

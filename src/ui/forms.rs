@@ -1,0 +1,408 @@
+//! The forms there are: their fields, what they check while one types, what they order.
+//! How a form is worked is in `form`.
+
+use serde_json::{Map, Value as Json, json};
+
+use crate::model::command::{Command, Control, NewPair, NewRun, SessionControl};
+use crate::model::config::{
+    ADVANCE_PROMPT, FEEDBACK_PROMPT, FirstPhase, NearMissRule, PAIR_REVIEW_PROMPT, PairConfig, RUN_REVIEW_PROMPT,
+    RunConfig,
+};
+use crate::model::ids::{Agent, SessionKey, SessionRef};
+use crate::model::pair::Kickoff;
+use crate::model::session::SessionState;
+use crate::projection::{RunView, SessionView, Settings};
+
+use super::app::App;
+use super::form::{Field, Form, FormKind, Value};
+
+/// Name under which the new run's form is remembered.
+pub const REMEMBERED: &str = "new_run";
+
+const FIRST_PHASE: [FirstPhase; 3] = [FirstPhase::Next, FirstPhase::Current, FirstPhase::Ask];
+const NEAR_MISS: [NearMissRule; 3] = [NearMissRule::Ask, NearMissRule::Wait, NearMissRule::Feedback];
+
+impl App {
+    /// The form for a new run. `builds`: a session that was chosen already.
+    #[must_use]
+    pub fn new_run_form(&self, builds: Option<&SessionKey>) -> Form {
+        let kept: RunConfig = self
+            .memory
+            .get(REMEMBERED)
+            .and_then(|value| serde_json::from_value(value.clone()).ok())
+            .unwrap_or_default();
+        let mut fields = vec![
+            Field::choice("implementer", "builds", Vec::new(), None),
+            Field::choice("reviewer", "reviews", Vec::new(), None),
+            Field::choice("first_phase", "phase 1", first_phase_words("the builder"), place(&FIRST_PHASE, &kept.first_phase)),
+            Field::line("review_stop_signal", "good", &kept.review_stop_signal),
+            Field::line("completion_signal", "end", &kept.completion_signal).joined(),
+            Field::line("max_rounds", "relays", kept.max_rounds.to_string()),
+            Field::tick("confirm_before_relay", "look first", kept.confirm_before_relay).joined(),
+            Field::line("name", "name", ""),
+            Field::line("phases", "phases", kept.phases.map(|n| n.to_string()).unwrap_or_default()),
+        ];
+        fields.extend(prompt_fields(&kept));
+        fields.extend([Field::button("start", "start"), Field::button("start_ask", "start and ask now").joined()]);
+        let mut form = Form::new(FormKind::NewRun, "new run", fields);
+        self.propose_sides(&mut form, builds);
+        self.check_form(&mut form);
+        form
+    }
+
+    /// The form for a new pair.
+    #[must_use]
+    pub fn new_pair_form(&self, builds: Option<&SessionKey>) -> Form {
+        let kept = PairConfig::default();
+        let fields = vec![
+            Field::choice("implementer", "builds", Vec::new(), None),
+            Field::choice("reviewer", "reviews", Vec::new(), None),
+            Field::choice("kickoff", "begins", first_phase_words("the builder").into_iter().take(2).collect(), Some(1)),
+            Field::line("stop_signal", "good", &kept.stop_signal),
+            Field::line("max_rounds", "relays", kept.max_rounds.to_string()),
+            Field::tick("confirm_before_relay", "look first", false).joined(),
+            Field::prompt("review_prompt", "review", &kept.review_prompt, PAIR_REVIEW_PROMPT),
+            Field::prompt("feedback_prompt", "feedback", &kept.feedback_prompt, FEEDBACK_PROMPT),
+            Field::button("start", "start"),
+        ];
+        let mut form = Form::new(FormKind::NewPair, "new pair", fields);
+        self.propose_sides(&mut form, builds);
+        self.check_form(&mut form);
+        form
+    }
+
+    /// The form for a run's settings.
+    #[must_use]
+    pub fn options_form(&self, run: &RunView) -> Form {
+        let (near_miss, debounce) = match &run.settings {
+            Settings::Run(config) => (config.near_miss, config.debounce),
+            Settings::Pair(config) => (config.near_miss, config.debounce),
+        };
+        let mut fields = match &run.settings {
+            Settings::Run(config) => run_options(config),
+            Settings::Pair(config) => pair_options(config),
+        };
+        let rules = ["asks the reviewer once", "waits for you", "is feedback"].map(str::to_owned).to_vec();
+        fields.extend([
+            Field::choice("near_miss", "near miss", rules, place(&NEAR_MISS, &near_miss)),
+            Field::line("debounce", "quiet ms", debounce.to_string()),
+            Field::button("save", "save"),
+        ]);
+        let kind = FormKind::Options(run.key.clone(), run.revision);
+        let mut form = Form::new(kind, format!("options · {}", run.name), fields);
+        form.explains =
+            format!("{} builds, {} reviews. Changes count from the next message on.", run.implementer.label, run.reviewer.label);
+        form.at = 0;
+        form
+    }
+
+    /// The sessions that can be chosen, nearest first, and the two that are proposed.
+    fn propose_sides(&self, form: &mut Form, builds: Option<&SessionKey>) {
+        let mut views: Vec<&SessionView> = self.projection.sessions.iter().filter(|view| !view.put_away).collect();
+        views.sort_by_key(|view| {
+            let key = view.session.key();
+            let in_window = self.nearby.window.iter().position(|near| *near == key);
+            let here = self.nearby.worktree.as_deref() == Some(view.session.worktree.as_str());
+            (in_window.unwrap_or(usize::MAX), !here, !view.live, std::cmp::Reverse(view.active_at))
+        });
+        form.sides = views.iter().map(|view| view.session.clone()).collect();
+        let words: Vec<String> = views.iter().map(|view| side_words(view)).collect();
+        for id in ["implementer", "reviewer"] {
+            if let Some(Field { value: Value::Choice { options, .. }, .. }) = form.field_mut(id) {
+                options.clone_from(&words);
+            }
+        }
+        let (implementer, reviewer) = self.proposal(&views, builds);
+        set_side(form, "implementer", implementer.as_ref());
+        set_side(form, "reviewer", reviewer.as_ref());
+        if implementer.is_some() && reviewer.is_some() {
+            form.remark = if self.nearby.window.len() == 2 && builds.is_none() {
+                "proposed from this window".to_owned()
+            } else {
+                "proposed".to_owned()
+            };
+        }
+    }
+
+    /// Two of this window, else the only two live and free ones; the last roles, else Claude builds.
+    fn proposal(&self, views: &[&SessionView], builds: Option<&SessionKey>) -> (Option<SessionKey>, Option<SessionKey>) {
+        let free = |view: &&&SessionView| view.live && view.used_by.is_none();
+        let live: Vec<SessionKey> = views.iter().filter(free).map(|view| view.session.key()).collect();
+        let known = |key: &&SessionKey| views.iter().any(|view| view.session.key() == **key);
+        let window: Vec<SessionKey> = self.nearby.window.iter().filter(known).cloned().collect();
+        let pair = if window.len() == 2 { window } else { live };
+        if let Some(builds) = builds {
+            let mut others = pair.into_iter().filter(|key| key != builds);
+            let other = others.next();
+            let only = if others.next().is_none() { other } else { None };
+            return (Some(builds.clone()), only);
+        }
+        let [first, second] = pair.as_slice() else { return (None, None) };
+        if self.built_last(second) || (second.agent == Agent::Claude && first.agent != Agent::Claude && !self.built_last(first)) {
+            (Some(second.clone()), Some(first.clone()))
+        } else {
+            (Some(first.clone()), Some(second.clone()))
+        }
+    }
+
+    /// Whether a session of this agent built in the newest run of this session's worktree.
+    fn built_last(&self, key: &SessionKey) -> bool {
+        let Some(view) = self.session(key) else { return false };
+        self.projection
+            .runs
+            .iter()
+            .filter(|run| run.implementer.session.worktree == view.session.worktree)
+            .max_by_key(|run| run.created_at)
+            .is_some_and(|run| {
+                run.implementer.session.agent == key.agent && run.reviewer.session.agent != key.agent
+                    || run.implementer.session.key() == *key
+            })
+    }
+
+    /// Checks what is filled in and says what is known about it.
+    pub fn check_form(&self, form: &mut Form) {
+        for field in &mut form.fields {
+            field.problem = None;
+        }
+        for (id, least) in [("max_rounds", 1), ("max_phases", 1), ("phases", 0), ("more", 1), ("debounce", 0)] {
+            let optional = id == "phases";
+            let number = form.number(id);
+            let empty = form.words(id).is_empty();
+            if let Some(field) = form.field_mut(id)
+                && !(optional && empty)
+                && number.is_none_or(|number| number < least)
+            {
+                field.problem = Some(if least > 0 { "a whole number from 1 on" } else { "a whole number" }.to_owned());
+            }
+        }
+        for id in ["review_stop_signal", "completion_signal", "stop_signal"] {
+            if form.field(id).is_some() && form.words(id).is_empty() {
+                problem(form, id, "a word the agent will write");
+            }
+        }
+        if !form.words("review_stop_signal").is_empty() && form.words("review_stop_signal") == form.words("completion_signal") {
+            problem(form, "completion_signal", "not the word for good");
+        }
+        if matches!(form.kind, FormKind::NewRun | FormKind::NewPair) {
+            self.check_sides(form);
+        }
+    }
+
+    fn check_sides(&self, form: &mut Form) {
+        let (builds, reviews) = (form.side("implementer").cloned(), form.side("reviewer").cloned());
+        for (id, side) in [("implementer", &builds), ("reviewer", &reviews)] {
+            match side {
+                None => problem(form, id, "pick a session"),
+                Some(side) => {
+                    let used = self.session(&side.key()).and_then(|view| view.used_by.clone());
+                    if let Some(by) = used {
+                        let name = self.run(&by).map_or_else(|| by.to_string(), |run| run.name.clone());
+                        problem(form, id, &format!("is used by {name}: stop that first"));
+                    }
+                }
+            }
+        }
+        if builds.is_some() && builds == reviews {
+            problem(form, "reviewer", "pick another session than the builder's");
+        }
+        let label = builds.as_ref().map_or("the builder", |side| side.agent.as_str()).to_owned();
+        let is_run = form.kind == FormKind::NewRun;
+        if let Some(Field { value: Value::Choice { options, .. }, .. }) =
+            form.field_mut(if is_run { "first_phase" } else { "kickoff" })
+        {
+            *options = first_phase_words(&label).into_iter().take(options.len()).collect();
+        }
+        form.facts = self.facts(builds.as_ref(), reviews.as_ref());
+        form.explains = match (is_run, form.chosen(if is_run { "first_phase" } else { "kickoff" })) {
+            (true, Some(2)) => format!("Starting asks {label} for phase 1 with the phase prompt."),
+            (_, Some(1)) => format!("Starting reviews {label}'s last answer now."),
+            (true, _) => format!("Starting sends nothing. trellis waits for {label}'s next answer = phase 1."),
+            (false, _) => format!("Starting sends nothing. trellis waits for {label}'s next answer."),
+        };
+    }
+
+    /// Will it run alone? Advice, never a refusal.
+    fn facts(&self, builds: Option<&SessionRef>, reviews: Option<&SessionRef>) -> Vec<(bool, String)> {
+        let views: Vec<&SessionView> =
+            [builds, reviews].into_iter().flatten().filter_map(|side| self.session(&side.key())).collect();
+        if views.len() < 2 {
+            return vec![(false, "two sessions are needed: one builds, one reviews".to_owned())];
+        }
+        let mut facts = Vec::new();
+        let free = views.iter().filter(|view| matches!(view.state, SessionState::Idle | SessionState::NeedsYou(_))).count();
+        match free {
+            2 => facts.push((true, "two sessions, both free".to_owned())),
+            _ => facts.push((true, "two sessions; one at work is waited for".to_owned())),
+        }
+        let deaf: Vec<&str> =
+            views.iter().filter(|view| view.transport.is_none()).map(|view| view.agent.as_str()).collect();
+        if deaf.is_empty() {
+            facts.push((true, "both can be written to".to_owned()));
+        } else {
+            facts.push((false, format!("no way to write to {}: start it in tmux, or paste by hand", deaf.join(" and "))));
+        }
+        facts
+    }
+}
+
+fn problem(form: &mut Form, id: &str, words: &str) {
+    if let Some(field) = form.field_mut(id)
+        && field.problem.is_none()
+    {
+        field.problem = Some(words.to_owned());
+    }
+}
+
+fn set_side(form: &mut Form, id: &str, key: Option<&SessionKey>) {
+    let place = key.and_then(|key| form.sides.iter().position(|side| side.key() == *key));
+    if let Some(Field { value: Value::Choice { at, .. }, .. }) = form.field_mut(id) {
+        *at = place;
+    }
+}
+
+/// Swaps the two sides.
+pub fn swap_sides(form: &mut Form) {
+    let (builds, reviews) = (form.side("implementer").map(SessionRef::key), form.side("reviewer").map(SessionRef::key));
+    set_side(form, "implementer", reviews.as_ref());
+    set_side(form, "reviewer", builds.as_ref());
+}
+
+fn side_words(view: &SessionView) -> String {
+    let folder = view.session.worktree.rsplit('/').next().unwrap_or("");
+    let state = match &view.state {
+        SessionState::Idle => "idle",
+        SessionState::Working { .. } => "works",
+        SessionState::NeedsYou(_) => "waits",
+        SessionState::Gone => "gone",
+    };
+    let place = if view.place.is_empty() { view.title.as_str() } else { view.place.as_str() };
+    format!("{}  {folder}  {place}  {state}", view.agent)
+}
+
+fn first_phase_words(label: &str) -> Vec<String> {
+    vec![format!("{label}'s next answer"), "its last answer, review it now".to_owned(), "ask now".to_owned()]
+}
+
+fn place<T: PartialEq>(of: &[T], wanted: &T) -> Option<usize> {
+    of.iter().position(|known| known == wanted)
+}
+
+fn prompt_fields(config: &RunConfig) -> [Field; 3] {
+    [
+        Field::prompt("advance_prompt", "ask", &config.advance_prompt, ADVANCE_PROMPT),
+        Field::prompt("review_prompt", "review", &config.review_prompt, RUN_REVIEW_PROMPT),
+        Field::prompt("feedback_prompt", "feedback", &config.feedback_prompt, FEEDBACK_PROMPT),
+    ]
+}
+
+fn run_options(config: &RunConfig) -> Vec<Field> {
+    let mut fields = vec![
+        Field::line("max_rounds", "relays", config.max_rounds.to_string()),
+        Field::tick("confirm_before_relay", "look first", config.confirm_before_relay).joined(),
+        Field::line("review_stop_signal", "good", &config.review_stop_signal),
+        Field::line("completion_signal", "end", &config.completion_signal).joined(),
+        Field::line("max_phases", "at most", config.max_phases.to_string()),
+        Field::line("phases", "phases", config.phases.map(|n| n.to_string()).unwrap_or_default()).joined(),
+        Field::tick("resume_after_limit", "go on after a limit", config.resume_after_limit),
+    ];
+    fields.extend(prompt_fields(config));
+    fields
+}
+
+fn pair_options(config: &PairConfig) -> Vec<Field> {
+    vec![
+        Field::line("max_rounds", "relays", config.max_rounds.to_string()),
+        Field::tick("confirm_before_relay", "look first", config.confirm_before_relay).joined(),
+        Field::line("stop_signal", "good", &config.stop_signal),
+        Field::tick("resume_after_limit", "go on after a limit", config.resume_after_limit),
+        Field::prompt("review_prompt", "review", &config.review_prompt, PAIR_REVIEW_PROMPT),
+        Field::prompt("feedback_prompt", "feedback", &config.feedback_prompt, FEEDBACK_PROMPT),
+    ]
+}
+
+/// The order a form gives. `ask_now`: start and ask at once.
+#[must_use]
+pub fn order_of(form: &Form, before: Option<&RunView>, ask_now: bool) -> Option<Command> {
+    let control = |key: &crate::model::ids::RecordKey, revision: u64, control| Command::Control {
+        target: key.clone(),
+        expect: Some(revision),
+        control,
+    };
+    Some(match &form.kind {
+        FormKind::NewRun => Command::CreateRun(NewRun {
+            implementer: form.side("implementer")?.clone(),
+            reviewer: form.side("reviewer")?.clone(),
+            config: run_config(form, ask_now),
+        }),
+        FormKind::NewPair => Command::CreatePair(NewPair {
+            implementer: form.side("implementer")?.clone(),
+            reviewer: form.side("reviewer")?.clone(),
+            kickoff: if form.chosen("kickoff") == Some(1) { Kickoff::UseCurrent } else { Kickoff::WaitForNext },
+            config: PairConfig {
+                stop_signal: form.words("stop_signal").to_owned(),
+                max_rounds: form.number("max_rounds")?,
+                confirm_before_relay: form.ticked("confirm_before_relay"),
+                review_prompt: form.words("review_prompt").to_owned(),
+                feedback_prompt: form.words("feedback_prompt").to_owned(),
+                ..PairConfig::default()
+            },
+        }),
+        FormKind::Options(key, revision) => {
+            let changes = changes_of(form, &before?.settings);
+            control(key, *revision, Control::Configure { changes, by: "dashboard".to_owned() })
+        }
+        FormKind::More(key, revision) => {
+            control(key, *revision, Control::More { n: form.number("more")?, blockers_only: form.ticked("blockers_only") })
+        }
+        FormKind::RenameRun(key, revision) => {
+            control(key, *revision, Control::Rename { name: form.words("name").to_owned() })
+        }
+        FormKind::RenameSession(key) => Command::Session {
+            session: key.clone(),
+            control: SessionControl::Rename { name: form.words("name").to_owned() },
+        },
+    })
+}
+
+/// The settings a new run's form describes.
+#[must_use]
+pub fn run_config(form: &Form, ask_now: bool) -> RunConfig {
+    let chosen = form.chosen("first_phase").and_then(|at| FIRST_PHASE.get(at).copied()).unwrap_or_default();
+    RunConfig {
+        name: form.words("name").to_owned(),
+        review_stop_signal: form.words("review_stop_signal").to_owned(),
+        completion_signal: form.words("completion_signal").to_owned(),
+        max_rounds: form.number("max_rounds").unwrap_or(10),
+        confirm_before_relay: form.ticked("confirm_before_relay"),
+        phases: form.number("phases"),
+        advance_prompt: form.words("advance_prompt").to_owned(),
+        review_prompt: form.words("review_prompt").to_owned(),
+        feedback_prompt: form.words("feedback_prompt").to_owned(),
+        first_phase: if ask_now { FirstPhase::Ask } else { chosen },
+        ..RunConfig::default()
+    }
+}
+
+/// The settings that differ from those of the record.
+fn changes_of(form: &Form, before: &Settings) -> Map<String, Json> {
+    let before = match before {
+        Settings::Run(config) => serde_json::to_value(config),
+        Settings::Pair(config) => serde_json::to_value(config),
+    }
+    .unwrap_or_default();
+    form.fields
+        .iter()
+        .filter_map(|field| {
+            let value = match &field.value {
+                Value::Line(_) if matches!(field.id, "max_rounds" | "max_phases" | "debounce") => json!(form.number(field.id)?),
+                Value::Line(_) if field.id == "phases" => json!(form.number(field.id)),
+                Value::Line(line) => json!(line.text().trim()),
+                Value::Tick(on) => json!(on),
+                Value::Prompt(words, _) => json!(words),
+                Value::Choice { at, .. } => json!(NEAR_MISS.get((*at)?)?),
+                Value::Button => return None,
+            };
+            (before.get(field.id) != Some(&value)).then(|| (field.id.to_owned(), value))
+        })
+        .collect()
+}

@@ -1,0 +1,289 @@
+//! Which key means what where, read from `assets/keymap.toml` and a person's own file. Footer and help are made from it.
+//! Refuses a file in which a key would mean two things on one screen. What actions do is in `update`.
+
+use std::collections::BTreeMap;
+
+use serde::Deserialize;
+
+use super::action::Action;
+use super::key::Key;
+
+/// The keymap that comes with the program.
+pub const DEFAULT: &str = include_str!("../../assets/keymap.toml");
+
+/// One table of the file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Table {
+    /// Everywhere but in text fields.
+    Everywhere,
+    /// Of the selected or shown run.
+    OfARun,
+    /// The list of runs.
+    Runs,
+    /// One run.
+    Run,
+    /// The list of sessions.
+    Sessions,
+    /// One transcript.
+    Session,
+    /// The log.
+    Log,
+    /// A relay that waits for a look.
+    LookFirst,
+    /// A multi-line editor.
+    Editor,
+    /// A form.
+    Form,
+    /// The palette and the filter line.
+    Palette,
+    /// The keys of a screen.
+    Help,
+}
+
+impl Table {
+    /// What people call it.
+    #[must_use]
+    pub const fn title(self) -> &'static str {
+        match self {
+            Self::Everywhere => "everywhere",
+            Self::OfARun => "a run",
+            Self::Runs => "runs",
+            Self::Run => "run",
+            Self::Sessions => "sessions",
+            Self::Session => "session",
+            Self::Log => "log",
+            Self::LookFirst => "look first",
+            Self::Editor => "editor",
+            Self::Form => "form",
+            Self::Palette => "palette, filter line",
+            Self::Help => "help",
+        }
+    }
+}
+
+/// Where a key is pressed: which tables count, the nearest first.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[allow(missing_docs, reason = "the names are those of the screens")]
+pub enum Place {
+    Runs,
+    Run,
+    Sessions,
+    Session,
+    Log,
+    LookFirst,
+    Editor,
+    Form,
+    Palette,
+    Help,
+}
+
+impl Place {
+    /// All places.
+    pub const ALL: &'static [Self] = &[
+        Self::Runs,
+        Self::Run,
+        Self::Sessions,
+        Self::Session,
+        Self::Log,
+        Self::LookFirst,
+        Self::Editor,
+        Self::Form,
+        Self::Palette,
+        Self::Help,
+    ];
+
+    /// The tables that count here, nearest first.
+    #[must_use]
+    pub const fn tables(self) -> &'static [Table] {
+        match self {
+            Self::Runs => &[Table::OfARun, Table::Runs, Table::Everywhere],
+            Self::Run => &[Table::OfARun, Table::Run, Table::Everywhere],
+            Self::Sessions => &[Table::Sessions, Table::Everywhere],
+            Self::Session => &[Table::Session, Table::Everywhere],
+            Self::Log => &[Table::Log, Table::Everywhere],
+            Self::LookFirst => &[Table::LookFirst],
+            Self::Editor => &[Table::Editor],
+            Self::Form => &[Table::Form],
+            Self::Palette => &[Table::Palette],
+            Self::Help => &[Table::Help],
+        }
+    }
+}
+
+/// One line of the keymap.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Binding {
+    /// Its keys; the first is the one that is shown.
+    pub keys: Vec<Key>,
+    /// What they mean.
+    pub action: Action,
+    /// One or two words for the footer; empty: not in the footer.
+    pub word: String,
+    /// A sentence for the help.
+    pub says: String,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Line {
+    keys: Vec<String>,
+    action: String,
+    #[serde(default)]
+    word: Option<String>,
+    #[serde(default)]
+    says: Option<String>,
+}
+
+/// All of it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Keymap {
+    tables: BTreeMap<Table, Vec<Binding>>,
+}
+
+impl Keymap {
+    /// Reads a whole keymap.
+    ///
+    /// # Errors
+    /// When it is no TOML, names a table, key or action that does not exist, or gives a key two meanings on one screen.
+    pub fn parse(file: &str) -> Result<Self, String> {
+        Self { tables: BTreeMap::new() }.overlaid(file)
+    }
+
+    /// The one that comes with the program.
+    ///
+    /// # Errors
+    /// As [`Keymap::parse`]; a test holds that it has none.
+    pub fn standard() -> Result<Self, String> {
+        Self::parse(DEFAULT)
+    }
+
+    /// This keymap with a person's own lines over it: a line replaces the keys of its action in its table.
+    ///
+    /// # Errors
+    /// As [`Keymap::parse`].
+    pub fn overlaid(mut self, file: &str) -> Result<Self, String> {
+        let file: BTreeMap<Table, Vec<Line>> =
+            toml::from_str(file).map_err(|error| format!("mend the keymap: {}", error.message()))?;
+        for (table, lines) in file {
+            let bindings = self.tables.entry(table).or_default();
+            for line in lines {
+                put(bindings, &line).map_err(|why| format!("mend the keymap, table {}: {why}", table.title()))?;
+            }
+        }
+        match self.conflict() {
+            Some(why) => Err(why),
+            None => Ok(self),
+        }
+    }
+
+    fn conflict(&self) -> Option<String> {
+        Place::ALL.iter().find_map(|place| {
+            let mut taken: BTreeMap<Key, Action> = BTreeMap::new();
+            self.bindings(*place).find_map(|binding| {
+                binding.keys.iter().find_map(|key| {
+                    let before = taken.insert(*key, binding.action)?;
+                    let (one, two) = (before.name(), binding.action.name());
+                    Some(format!("give {key} one meaning in the keymap: on {place:?} it is {one} and {two}"))
+                })
+            })
+        })
+    }
+
+    /// The lines that count in a place, nearest table first.
+    pub fn bindings(&self, place: Place) -> impl Iterator<Item = &Binding> {
+        place.tables().iter().flat_map(|table| self.table(*table))
+    }
+
+    /// The lines of one table, in the order of the file.
+    #[must_use]
+    pub fn table(&self, table: Table) -> &[Binding] {
+        self.tables.get(&table).map_or(&[], Vec::as_slice)
+    }
+
+    /// What a key means in a place.
+    #[must_use]
+    pub fn action(&self, place: Place, key: Key) -> Option<Action> {
+        self.bindings(place).find(|binding| binding.keys.contains(&key)).map(|binding| binding.action)
+    }
+
+    /// The line of an action in a place.
+    #[must_use]
+    pub fn binding(&self, place: Place, action: Action) -> Option<&Binding> {
+        self.bindings(place).find(|binding| binding.action == action)
+    }
+
+    /// The key to show for an action in a place.
+    #[must_use]
+    pub fn key(&self, place: Place, action: Action) -> Option<Key> {
+        self.binding(place, action).and_then(|binding| binding.keys.first().copied())
+    }
+}
+
+fn put(bindings: &mut Vec<Binding>, line: &Line) -> Result<(), String> {
+    let keys = line.keys.iter().map(|key| key.parse()).collect::<Result<Vec<Key>, String>>()?;
+    let action = Action::ALL
+        .iter()
+        .copied()
+        .find(|action| action.name() == line.action)
+        .ok_or_else(|| format!("there is no action {}", line.action))?;
+    match bindings.iter_mut().find(|binding| binding.action == action) {
+        Some(binding) => {
+            binding.keys = keys;
+            if let Some(word) = &line.word {
+                binding.word.clone_from(word);
+            }
+            if let Some(says) = &line.says {
+                binding.says.clone_from(says);
+            }
+        }
+        None => bindings.push(Binding {
+            keys,
+            action,
+            word: line.word.clone().unwrap_or_default(),
+            says: line.says.clone().unwrap_or_else(|| action.name().replace('-', " ")),
+        }),
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::ui::key::Code;
+
+    #[test]
+    fn the_standard_keymap_reads() {
+        let keymap = Keymap::standard().unwrap();
+        assert_eq!(keymap.action(Place::Runs, Key::char('x')), Some(Action::Stop));
+        assert_eq!(keymap.action(Place::Run, Key::plain(Code::Backspace)), Some(Action::Back));
+        assert_eq!(keymap.action(Place::Form, Key::char('x')), None);
+    }
+
+    #[test]
+    fn a_conflict_is_refused_by_name() {
+        let error = Keymap::standard().unwrap().overlaid("[[runs]]\nkeys = [\"x\"]\naction = \"new-run\"").unwrap_err();
+        assert_eq!(error, "give x one meaning in the keymap: on Runs it is stop and new-run");
+    }
+
+    #[test]
+    fn an_own_line_replaces_the_keys() {
+        let keymap =
+            Keymap::standard().unwrap().overlaid("[[runs]]\nkeys = [\"Ctrl-n\"]\naction = \"new-run\"").unwrap();
+        assert_eq!(keymap.action(Place::Runs, Key::ctrl('n')), Some(Action::NewRun));
+        assert_eq!(keymap.action(Place::Runs, Key::char('n')), None);
+        assert!(!keymap.binding(Place::Runs, Action::NewRun).unwrap().says.is_empty());
+    }
+
+    #[test]
+    fn unknown_names_are_named() {
+        for (file, part) in [
+            ("[[runs]]\nkeys = [\"Hyper\"]\naction = \"open\"", "no key Hyper"),
+            ("[[runs]]\nkeys = [\"x\"]\naction = \"explode\"", "no action explode"),
+            ("[[moon]]\nkeys = [\"x\"]\naction = \"open\"", "moon"),
+        ] {
+            let error = Keymap::parse(file).unwrap_err();
+            assert!(error.contains(part), "{error}");
+        }
+    }
+}

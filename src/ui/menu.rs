@@ -1,0 +1,80 @@
+//! A list to choose from by typing: the palette of all actions, a picker of sessions, a small choice.
+
+use super::action::Action;
+use super::app::{Effect, Purpose};
+use super::line_edit::LineEdit;
+
+/// What choosing an item does.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Choice {
+    /// An action of the screen below.
+    Act(Action),
+    /// Effects.
+    Do(Vec<Effect>),
+    /// Begin to write.
+    Write(Purpose, String),
+    /// The value of a field of the form below.
+    Field(&'static str, usize),
+}
+
+/// One item.
+#[derive(Clone, Debug, PartialEq)]
+pub struct MenuItem {
+    /// What it says.
+    pub words: String,
+    /// At its right: a key, a state.
+    pub right: String,
+    /// Why it is impossible now.
+    pub impossible: Option<String>,
+    /// What it does.
+    pub choice: Choice,
+}
+
+/// The open list.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Menu {
+    /// Above it.
+    pub title: String,
+    /// All items.
+    pub items: Vec<MenuItem>,
+    /// What is typed.
+    pub filter: LineEdit,
+    /// Selected, among those that pass.
+    pub at: usize,
+    /// First item in view.
+    pub top: usize,
+}
+
+impl Menu {
+    /// With these items, the first selected.
+    #[must_use]
+    pub fn new(title: impl Into<String>, items: Vec<MenuItem>) -> Self {
+        Self { title: title.into(), items, filter: LineEdit::default(), at: 0, top: 0 }
+    }
+
+    /// The items that pass the filter: each typed word must be in them.
+    #[must_use]
+    pub fn passing(&self) -> Vec<&MenuItem> {
+        let filter = self.filter.text().to_lowercase();
+        let words: Vec<&str> = filter.split_whitespace().collect();
+        self.items
+            .iter()
+            .filter(|item| {
+                let text = item.words.to_lowercase();
+                words.iter().all(|word| text.contains(word))
+            })
+            .collect()
+    }
+
+    /// Moves the cursor.
+    pub fn move_by(&mut self, by: isize) {
+        let last = self.passing().len().saturating_sub(1);
+        self.at = self.at.saturating_add_signed(by).min(last);
+    }
+
+    /// What is selected.
+    #[must_use]
+    pub fn selected(&self) -> Option<&MenuItem> {
+        self.passing().get(self.at).copied()
+    }
+}

@@ -1,0 +1,172 @@
+//! Which runs, sessions and log lines are listed, and in which order. The lists hold still for a moment after a key.
+
+use std::cmp::Reverse;
+use std::sync::Arc;
+
+use jiff::{SignedDuration, Timestamp};
+
+use crate::model::event::Decision;
+use crate::model::ids::{RecordKey, SessionKey};
+use crate::projection::{RunView, SessionView, Standing};
+
+use super::app::{App, ORDER_HOLDS, Screen};
+use super::engine::Shown;
+
+/// Ended runs and sessions without activity are old after this.
+const OLD: SignedDuration = SignedDuration::from_hours(7 * 24);
+
+/// Whether a run is over.
+#[must_use]
+pub const fn is_over(run: &RunView) -> bool {
+    matches!(run.standing, Standing::Done | Standing::Ended | Standing::Failed)
+}
+
+/// Whether a text holds what is filtered by.
+fn passes(filter: &str, words: &[&str]) -> bool {
+    let filter = filter.trim().to_lowercase();
+    filter.is_empty() || words.iter().any(|word| word.to_lowercase().contains(&filter))
+}
+
+impl App {
+    /// The runs as they would stand: needs-you first, then going, then held, then ended.
+    #[must_use]
+    pub fn wanted_runs(&self) -> Vec<RecordKey> {
+        let filter = self.runs_filter.text();
+        let mut runs: Vec<&RunView> = self
+            .projection
+            .runs
+            .iter()
+            .filter(|run| self.all_runs || !is_over(run) || self.is_recent(run.stopped_at.or(Some(run.since))))
+            .filter(|run| passes(filter, &[&run.name, &run.sentence, run.key.as_str()]))
+            .collect();
+        runs.sort_by_key(|run| {
+            let class = match run.standing {
+                Standing::NeedsYou => 0,
+                Standing::Going => 1,
+                Standing::Waits => 2,
+                Standing::Limit => 3,
+                Standing::Paused => 4,
+                Standing::Done | Standing::Ended | Standing::Failed => 5,
+            };
+            let at = if class == 5 { run.stopped_at.unwrap_or(run.since) } else { run.created_at };
+            (class, Reverse(at), run.key.clone())
+        });
+        runs.into_iter().map(|run| run.key.clone()).collect()
+    }
+
+    /// The sessions as they would stand: live ones, then by activity.
+    #[must_use]
+    pub fn wanted_sessions(&self) -> Vec<SessionKey> {
+        let filter = self.sessions_filter.text();
+        let mut sessions: Vec<&SessionView> = self
+            .projection
+            .sessions
+            .iter()
+            .filter(|view| self.lists(view, filter))
+            .filter(|view| {
+                passes(filter, &[&view.title, &view.session.worktree, view.agent.as_str(), view.session.session_id.as_str()])
+            })
+            .collect();
+        sessions.sort_by_key(|view| (!view.live, Reverse(view.active_at), view.session.key()));
+        sessions.into_iter().map(|view| view.session.key()).collect()
+    }
+
+    fn lists(&self, view: &SessionView, filter: &str) -> bool {
+        if self.all_sessions {
+            return true;
+        }
+        let key = view.session.key();
+        let hidden = self.hidden.iter().any(|(known, at)| *known == key && *at == view.active_at);
+        !view.put_away && !hidden && (!filter.trim().is_empty() || view.live || self.is_recent(view.active_at))
+    }
+
+    /// Sessions that are not listed because they are old, hidden or put away.
+    #[must_use]
+    pub fn older_sessions(&self) -> usize {
+        self.projection.sessions.len().saturating_sub(self.sessions.order().len())
+    }
+
+    fn is_recent(&self, at: Option<Timestamp>) -> bool {
+        at.is_some_and(|at| self.now.duration_since(at) < OLD)
+    }
+
+    /// The lines of the log that are shown, oldest first.
+    #[must_use]
+    pub fn log_lines(&self) -> Vec<Arc<Decision>> {
+        let of = match self.screen() {
+            Screen::Log(of) => of.clone(),
+            _ => None,
+        };
+        self.projection
+            .log
+            .iter()
+            .filter(|line| self.all_log || line.decided)
+            .filter(|line| of.as_ref().is_none_or(|key| belongs(line, key)))
+            .map(Arc::clone)
+            .collect()
+    }
+
+    /// Whether a list would stand otherwise if it did not hold still.
+    #[must_use]
+    pub fn order_is_stale(&self) -> bool {
+        self.holds_still() && (self.runs.differs(&self.wanted_runs()) || self.sessions.differs(&self.wanted_sessions()))
+    }
+
+    fn holds_still(&self) -> bool {
+        self.now.duration_since(self.last_key) < ORDER_HOLDS
+    }
+
+    /// Takes over what is new: orders, selections, the conversation, what the footer says.
+    pub fn refresh(&mut self) {
+        let frozen = self.holds_still();
+        let (runs, sessions) = (self.wanted_runs(), self.wanted_sessions());
+        self.runs.set_order(runs, frozen);
+        self.sessions.set_order(sessions, frozen);
+        self.refresh_run();
+        if self.said.as_ref().is_some_and(|said| self.now.duration_since(said.at) >= super::app::SAID_FOR) {
+            self.said = None;
+        }
+    }
+
+    fn refresh_run(&mut self) {
+        let projection = Arc::clone(&self.projection);
+        let run = self.target().and_then(|key| projection.runs.iter().find(|run| run.key == key));
+        let phases = run.map(|run| (0..).zip(&run.phases).map(|(at, phase)| (phase.n, at)).collect()).unwrap_or_default();
+        let relays = run.map(|run| run.relay_list.iter().map(|relay| relay.n).collect()).unwrap_or_default();
+        let phase_at_end = self.phase.index() + 1 >= self.phase.order().len();
+        let relay_at_end = self.relay.index() + 1 >= self.relay.order().len();
+        self.phase.set_order(phases, false);
+        self.relay.set_order(relays, false);
+        if phase_at_end {
+            self.phase.last();
+        }
+        if relay_at_end {
+            self.relay.last();
+        }
+        let thread = projection.shown.as_ref().filter(|thread| match &self.shown {
+            Some(Shown::Record(key)) => thread.record.as_ref() == Some(key),
+            Some(Shown::Session(key)) => thread.session.as_ref() == Some(key),
+            None => false,
+        });
+        self.talk.set(thread);
+    }
+
+    /// The conversation that the screen needs.
+    #[must_use]
+    pub fn wants_shown(&self) -> Option<Shown> {
+        match self.screen() {
+            Screen::Run(key) => Some(Shown::Record(key.clone())),
+            Screen::Session(key) => Some(Shown::Session(key.clone())),
+            Screen::Runs if self.size.0 >= super::layout::WIDE => self.runs.on().cloned().map(Shown::Record),
+            Screen::Sessions if self.size.0 >= super::layout::WIDE => self.sessions.on().cloned().map(Shown::Session),
+            Screen::Runs | Screen::Sessions | Screen::Log(_) => self.shown.clone(),
+        }
+    }
+}
+
+/// A run's lines are its own and those of its pairs, whose ids begin with the run's.
+fn belongs(line: &Decision, key: &RecordKey) -> bool {
+    line.record.as_deref().is_some_and(|record| {
+        record == key.as_str() || record.strip_prefix(key.as_str()).is_some_and(|rest| rest.starts_with(['-', '.']))
+    })
+}

@@ -1,0 +1,352 @@
+//! Keys that order something of a run or a session: what they send, what they ask first, why they cannot.
+//! An order names the record and the revision that the last frame showed, never what came since.
+
+use crate::model::command::{Command, Confirm, Control, SessionControl};
+use crate::model::ids::{RecordKey, Role, SessionKey};
+use crate::model::pair::PauseReason;
+use crate::projection::{RunView, SessionView, Stage, Standing};
+
+use super::action::Action;
+use super::app::{Answer, App, Effect, Over, Purpose, Question, Screen, Then};
+use super::form::{Field, Form, FormKind};
+use super::key::Key;
+use super::menu::{Choice, Menu, MenuItem};
+use super::order::is_over;
+
+impl App {
+    /// An action about a run or a session.
+    pub fn order_key(&mut self, action: Action, key: Option<Key>) -> Vec<Effect> {
+        match action {
+            Action::NewRun | Action::NewPair => {
+                let builds = self.session_target();
+                let form = if action == Action::NewRun {
+                    self.new_run_form(builds.as_ref())
+                } else {
+                    self.new_pair_form(builds.as_ref())
+                };
+                self.over.push(Over::Form(Box::new(form)));
+                Vec::new()
+            }
+            _ if self.target().is_some() => self.run_key(action, key),
+            _ if self.session_target().is_some() => self.session_key(action, key),
+            Action::Copy => self.copy(),
+            Action::Outside => self.outside(),
+            _ => {
+                self.say("select a run first", false);
+                Vec::new()
+            }
+        }
+    }
+
+    fn run_key(&mut self, action: Action, key: Option<Key>) -> Vec<Effect> {
+        if matches!(self.screen(), Screen::Log(_)) && matches!(action, Action::Copy | Action::Outside) {
+            return if action == Action::Copy { self.copy() } else { self.outside() };
+        }
+        let Some(run) = self.target().and_then(|target| self.run_as_seen(&target).cloned()) else {
+            self.say("this run was not on the screen yet: look, then press again", false);
+            return Vec::new();
+        };
+        match action {
+            Action::GoToPane => return vec![Effect::GoToPane(run_side(&run, at_work(&run)))],
+            Action::GoToOtherPane => return vec![Effect::GoToPane(run_side(&run, at_work(&run).other()))],
+            Action::LogOfRun => {
+                self.log_up = 0;
+                self.trail.push(Screen::Log(Some(run.key)));
+                return Vec::new();
+            }
+            Action::Outside => return self.outside(),
+            Action::Copy if !awaits_paste(&run) => return self.copy(),
+            _ => {}
+        }
+        if let Some(why) = &run.read_only {
+            self.say(why.clone(), true);
+            return Vec::new();
+        }
+        if !self.banner_counts(&run) {
+            return Vec::new();
+        }
+        match action {
+            Action::Options => self.over.push(Over::Form(Box::new(self.options_form(&run)))),
+            Action::Rename => self.over.push(Over::Form(Box::new(rename_form(FormKind::RenameRun(run.key, run.revision), &run.name)))),
+            Action::More => self.ask_for_more(&run),
+            Action::Write => self.ask_whom(&run),
+            Action::Copy => return self.paste_by_hand(&run),
+            _ => return self.control_key(action, &run, key),
+        }
+        Vec::new()
+    }
+
+    fn control_key(&mut self, action: Action, run: &RunView, key: Option<Key>) -> Vec<Effect> {
+        let Some(control) = control_of(action, run) else { return Vec::new() };
+        if action == Action::PauseOrGoOn && offers(run, "p", "look again") && run.delivery.is_some() && may(run, "pause").is_ok() {
+            return vec![Effect::Send { command: Command::LookNow, then: Then::Say }];
+        }
+        if let Err(why) = may(run, control.name()) {
+            self.say(why, true);
+            return Vec::new();
+        }
+        let question = question_of(action, run);
+        let effect = send(&run.key, run.revision, control);
+        match question {
+            None => vec![effect],
+            Some(words) => {
+                let words = format!("{words}  y yes · any other key no");
+                self.over.push(Over::Question(Question { words, key, yes: Answer::Do(vec![effect]) }));
+                Vec::new()
+            }
+        }
+    }
+
+    fn ask_for_more(&mut self, run: &RunView) {
+        if let Err(why) = may(run, "more") {
+            self.say(why, true);
+            return;
+        }
+        let fields = vec![
+            Field::line("more", "relays", "5"),
+            Field::tick("blockers_only", "tell the reviewer: blockers only", false),
+            Field::button("save", "go on"),
+        ];
+        let mut form = Form::new(FormKind::More(run.key.clone(), run.revision), format!("more relays · {}", run.name), fields);
+        form.at = 0;
+        form.explains = "The count goes on from where it is.".to_owned();
+        self.over.push(Over::Form(Box::new(form)));
+    }
+
+    fn ask_whom(&mut self, run: &RunView) {
+        if let Err(why) = may(run, "write") {
+            self.say(why, true);
+            return;
+        }
+        let mut items = Vec::new();
+        for (go_on, end) in [(false, ", then the run waits for you"), (true, ", and the run goes on")] {
+            for (side, view) in [(Role::Implementer, &run.implementer), (Role::Reviewer, &run.reviewer)] {
+                let words = format!("to {}{end}", view.label);
+                let purpose = Purpose::Write { run: run.key.clone(), side, go_on };
+                let choice = Choice::Write(purpose, words.clone());
+                items.push(MenuItem { words, right: String::new(), impossible: None, choice });
+            }
+        }
+        self.over.push(Over::Menu(Menu::new("write", items)));
+    }
+
+    /// The message that cannot be typed goes on the clipboard, and the person vouches to paste it.
+    fn paste_by_hand(&mut self, run: &RunView) -> Vec<Effect> {
+        let Some(delivery) = &run.delivery else { return self.copy() };
+        let mut effects = vec![Effect::Copy(delivery.text.to_string())];
+        if !delivery.by_hand && may(run, Control::ByHand.name()).is_ok() {
+            effects.push(send(&run.key, run.revision, Control::ByHand));
+        }
+        effects
+    }
+
+    fn session_key(&mut self, action: Action, key: Option<Key>) -> Vec<Effect> {
+        let Some(view) = self.session_target().and_then(|target| self.session(&target).cloned()) else { return Vec::new() };
+        let target = view.session.key();
+        match action {
+            Action::GoToPane => return vec![Effect::GoToPane(target)],
+            Action::BringBack if view.live => self.say("it is alive", false),
+            Action::BringBack => return vec![session_order(&target, SessionControl::BringBack)],
+            Action::Rename => {
+                self.over.push(Over::Form(Box::new(rename_form(FormKind::RenameSession(target), &view.title))));
+            }
+            Action::Write => self.write_to_session(&view),
+            Action::Hide => {
+                self.hidden.retain(|(known, _)| *known != target);
+                self.hidden.push((target, view.active_at));
+            }
+            Action::Copy if *self.screen() == Screen::Sessions => self.copy_menu(&view),
+            Action::Copy => return self.copy(),
+            Action::Outside => return self.outside(),
+            Action::Discard => return self.put_away(&view, key),
+            _ => {}
+        }
+        Vec::new()
+    }
+
+    fn write_to_session(&mut self, view: &SessionView) {
+        let run = view.used_by.as_ref().and_then(|key| self.run(key)).cloned();
+        match run {
+            Some(run) => {
+                let side = if run.implementer.session.key() == view.session.key() { Role::Implementer } else { Role::Reviewer };
+                if let Err(why) = may(&run, "write") {
+                    self.say(why, true);
+                } else {
+                    let title = format!("to {}, in {}", view.agent, run.name);
+                    self.begin_writing(Purpose::Write { run: run.key, side, go_on: false }, title, "");
+                }
+            }
+            None => self.say("no run uses this session: write in its own pane (t)", false),
+        }
+    }
+
+    fn put_away(&mut self, view: &SessionView, key: Option<Key>) -> Vec<Effect> {
+        let target = view.session.key();
+        let control = if view.put_away { SessionControl::TakeBack } else { SessionControl::PutAway };
+        let effect = session_order(&target, control);
+        match view.used_by.as_ref().filter(|_| !view.put_away) {
+            None => vec![effect],
+            Some(by) => {
+                let name = self.run(by).map_or_else(|| by.to_string(), |run| run.name.clone());
+                let words = format!("put it away? {name} uses it and would stop.  y yes · any other key no");
+                self.over.push(Over::Question(Question { words, key, yes: Answer::Do(vec![effect]) }));
+                Vec::new()
+            }
+        }
+    }
+
+    fn copy_menu(&mut self, view: &SessionView) {
+        let id = view.session.session_id.to_string();
+        let resume = match view.agent {
+            crate::model::ids::Agent::Claude => format!("claude --resume {id}"),
+            crate::model::ids::Agent::Codex => format!("codex resume {id}"),
+        };
+        let items = [("id", id), ("path of the transcript", view.path.clone()), ("resume command", resume)]
+            .into_iter()
+            .map(|(words, text)| MenuItem {
+                words: words.to_owned(),
+                right: String::new(),
+                impossible: None,
+                choice: Choice::Do(vec![Effect::Copy(text)]),
+            })
+            .collect();
+        self.over.push(Over::Menu(Menu::new("copy", items)));
+    }
+
+    fn copy(&mut self) -> Vec<Effect> {
+        match self.words_here() {
+            Some(words) => vec![Effect::Copy(words)],
+            None => {
+                self.say("nothing to copy here", false);
+                Vec::new()
+            }
+        }
+    }
+
+    fn outside(&mut self) -> Vec<Effect> {
+        match self.words_here() {
+            Some(words) => vec![Effect::Page(words)],
+            None => {
+                self.say("nothing to open here", false);
+                Vec::new()
+            }
+        }
+    }
+
+    /// The text that copying and opening mean on this screen.
+    fn words_here(&self) -> Option<String> {
+        match self.screen() {
+            Screen::Runs => self.target().and_then(|key| self.run(&key)).map(|run| format!("{}: {}", run.name, run.sentence)),
+            Screen::Run(_) | Screen::Session(_) => self.talk.text_in_view().map(|text| text.to_string()),
+            Screen::Sessions => None,
+            Screen::Log(_) => {
+                let lines = self.log_lines();
+                let at = lines.len().checked_sub(1 + self.log_up)?;
+                lines.get(at).map(|line| format!("{} {} ({})", line.at, line.what, line.evidence))
+            }
+        }
+    }
+}
+
+/// The side at work: the reviewer in a review, else the builder.
+#[must_use]
+pub fn at_work(run: &RunView) -> Role {
+    match &run.delivery {
+        Some(delivery) if delivery.held.is_some() => delivery.to,
+        _ if run.stage == Some(Stage::Review) => Role::Reviewer,
+        _ => Role::Implementer,
+    }
+}
+
+fn run_side(run: &RunView, role: Role) -> SessionKey {
+    match role {
+        Role::Implementer => run.implementer.session.key(),
+        Role::Reviewer => run.reviewer.session.key(),
+    }
+}
+
+/// Whether a control is possible, else why not.
+///
+/// # Errors
+/// The reason, in a sentence.
+pub fn may(run: &RunView, control: &str) -> Result<(), String> {
+    match run.impossible.iter().find(|(name, _)| name == control) {
+        Some((_, why)) => Err(why.clone()),
+        None => Ok(()),
+    }
+}
+
+/// Whether the banner offers a key with this word.
+fn offers(run: &RunView, key: &str, word: &str) -> bool {
+    run.banner.as_ref().is_some_and(|banner| banner.offers.iter().any(|offer| offer.key == key && offer.word == word))
+}
+
+/// Whether the text of a message waits to be pasted by the person.
+#[must_use]
+pub fn awaits_paste(run: &RunView) -> bool {
+    let failed = run.banner.as_ref().is_some_and(|banner| banner.reason == Some(PauseReason::DeliveryFailed));
+    run.delivery.as_ref().is_some_and(|delivery| failed || delivery.held.is_some())
+}
+
+/// The control a key means for this run as it stands.
+#[must_use]
+pub fn control_of(action: Action, run: &RunView) -> Option<Control> {
+    Some(match action {
+        Action::PauseOrGoOn if may(run, "pause").is_ok() => Control::Pause,
+        Action::PauseOrGoOn => Control::Resume,
+        Action::Skip => Control::Skip,
+        Action::Again if is_over(run) => Control::RunOn,
+        Action::Again => Control::Retry,
+        Action::Accept => Control::Accept,
+        Action::Stop => Control::Stop,
+        Action::Ask => Control::Ask,
+        Action::ForceRelay => Control::ForceRelay,
+        Action::Follow => Control::Follow,
+        Action::BringBack => Control::BringBack,
+        Action::Discard => Control::Discard,
+        Action::Drop => Control::Confirm(Confirm::Drop),
+        _ => return None,
+    })
+}
+
+/// What is asked before the control goes out; `None`: it goes out at once.
+fn question_of(action: Action, run: &RunView) -> Option<String> {
+    let name = &run.name;
+    let phase = run.phase.map(|n| format!("phase {n} of {name}")).unwrap_or_else(|| name.clone());
+    Some(match action {
+        Action::Accept => {
+            let reviewed = run.phases.last().is_none_or(|phase| phase.reviewed);
+            let remark = if reviewed { "" } else { " The last fix is not reviewed." };
+            format!("accept {phase}?{remark}")
+        }
+        Action::Stop => format!("stop {name}?"),
+        Action::Skip => format!("skip {phase}?"),
+        Action::Ask => format!("ask {} for the phase now?", run.implementer.label),
+        Action::ForceRelay => "relay now, without waiting longer?".to_owned(),
+        Action::Discard => format!("remove {name} from trellis?"),
+        Action::Drop => "drop this message? Its turn is spent.".to_owned(),
+        Action::Again if run.stage == Some(Stage::Review) && run.standing == Standing::Going => {
+            format!("review {phase} again, count from 0?")
+        }
+        _ => return None,
+    })
+}
+
+/// The effect that sends a control of a record at the revision the person saw.
+#[must_use]
+pub fn send(target: &RecordKey, revision: u64, control: Control) -> Effect {
+    Effect::Send {
+        command: Command::Control { target: target.clone(), expect: Some(revision), control },
+        then: Then::Say,
+    }
+}
+
+fn session_order(session: &SessionKey, control: SessionControl) -> Effect {
+    Effect::Send { command: Command::Session { session: session.clone(), control }, then: Then::Say }
+}
+
+fn rename_form(kind: FormKind, name: &str) -> Form {
+    let mut form = Form::new(kind, "rename", vec![Field::line("name", "name", name), Field::button("save", "save")]);
+    form.at = 0;
+    form
+}

@@ -1,0 +1,452 @@
+//! Keys of what lies over a screen: form, editor, look first, palette and pickers, help.
+
+use serde_json::Value as Json;
+
+use crate::model::command::{Command, Confirm, Control};
+use crate::model::text::first_line;
+
+use super::action::Action;
+use super::app::{Answer, App, Effect, Over, Purpose, Question, Then, Writing};
+use super::editor::Editor;
+use super::form::{Field, Form, FormKind, Value};
+use super::forms::{REMEMBERED, order_of, run_config, swap_sides};
+use super::key::Key;
+use super::keymap::Place;
+use super::menu::{Choice, Menu, MenuItem};
+use super::order_keys::{control_of, may, send};
+
+impl App {
+    /// Keys of a form.
+    pub fn form_key(&mut self, key: Key) -> Vec<Effect> {
+        let Some(Over::Form(mut form)) = self.over.pop() else { return Vec::new() };
+        let action = self.keymap.action(Place::Form, key);
+        let typed = form.in_text() && key.typed().is_some();
+        let mut effects = Vec::new();
+        let mut stays = true;
+        match action {
+            _ if typed => {
+                form.type_key(key);
+            }
+            Some(Action::NextPane) => form.move_by(1),
+            Some(Action::PreviousPane) => form.move_by(-1),
+            Some(Action::Back) => {
+                effects.extend(remember(&form));
+                stays = false;
+            }
+            Some(Action::Save) => effects.extend(self.submit(&mut form, false)),
+            Some(Action::Swap) => swap_sides(&mut form),
+            Some(Action::Turn) => {
+                form.turn(1);
+            }
+            Some(Action::Open) => match self.enter_field(&mut form) {
+                Entered::Nothing => {}
+                Entered::Do(more) => effects.extend(more),
+                Entered::Over(over) => {
+                    self.check_form(&mut form);
+                    self.over.push(Over::Form(form));
+                    self.over.push(*over);
+                    return effects;
+                }
+            },
+            Some(Action::Outside) => {
+                if let Some(Field { value: Value::Prompt(words, _), .. }) = form.focused() {
+                    effects.push(Effect::EditOutside(words.clone()));
+                }
+            }
+            _ => {
+                form.type_key(key);
+            }
+        }
+        if stays {
+            if !form.waits {
+                self.check_form(&mut form);
+            }
+            self.over.push(Over::Form(form));
+        }
+        effects
+    }
+
+    fn enter_field(&self, form: &mut Form) -> Entered {
+        let Some(field) = form.focused() else { return Entered::Nothing };
+        let id = field.id;
+        match &field.value {
+            Value::Line(_) => {
+                form.move_by(1);
+                Entered::Nothing
+            }
+            Value::Choice { options, .. } if matches!(id, "implementer" | "reviewer") => {
+                let items = (0..)
+                    .zip(options)
+                    .map(|(at, words)| MenuItem {
+                        words: words.clone(),
+                        right: form.sides.get(at).map(|side| self.age_of(side)).unwrap_or_default(),
+                        impossible: None,
+                        choice: Choice::Field(id, at),
+                    })
+                    .collect();
+                let title = if id == "implementer" { "who builds" } else { "who reviews" };
+                Entered::Over(Box::new(Over::Menu(Menu::new(title, items))))
+            }
+            Value::Choice { .. } | Value::Tick(_) => {
+                form.turn(1);
+                Entered::Nothing
+            }
+            Value::Prompt(words, standard) => {
+                let mut editor = Editor::new(standard);
+                editor.replace(words);
+                Entered::Over(Box::new(Over::Editor(Box::new(Writing {
+                    editor,
+                    purpose: Purpose::Prompt(id),
+                    title: format!("prompt: {}", field.label),
+                    waits: false,
+                    problem: None,
+                }))))
+            }
+            Value::Button => Entered::Do(self.submit(form, id == "start_ask")),
+        }
+    }
+
+    fn age_of(&self, side: &crate::model::ids::SessionRef) -> String {
+        let at = self.session(&side.key()).and_then(|view| view.active_at);
+        at.map(|at| self.times().ago_short(at)).unwrap_or_default()
+    }
+
+    /// Gives the form's order, unless something is wrong with it.
+    fn submit(&self, form: &mut Form, ask_now: bool) -> Vec<Effect> {
+        if form.waits {
+            return Vec::new();
+        }
+        form.problem = None;
+        self.check_form(form);
+        if let Some(at) = form.fields.iter().position(|field| field.problem.is_some()) {
+            form.at = at;
+            return Vec::new();
+        }
+        let before = match &form.kind {
+            FormKind::Options(key, _) => self.run(key),
+            _ => None,
+        };
+        let Some(command) = order_of(form, before, ask_now) else { return Vec::new() };
+        form.waits = true;
+        let mut effects = vec![Effect::Send { command, then: Then::Form }];
+        effects.extend(remember(form));
+        effects
+    }
+
+    /// Opens an editor.
+    pub fn begin_writing(&mut self, purpose: Purpose, title: impl Into<String>, text: &str) {
+        let kept = match &purpose {
+            Purpose::Write { run, .. } => self.memory.get(&format!("write {run}")).and_then(Json::as_str).map(str::to_owned),
+            _ => None,
+        };
+        let mut editor = Editor::new(text);
+        if let Some(kept) = kept {
+            editor.replace(&kept);
+        }
+        let title = title.into();
+        self.over.push(Over::Editor(Box::new(Writing { editor, purpose, title, waits: false, problem: None })));
+    }
+
+    /// Keys of an editor: what is bound acts, everything else is text.
+    pub fn editor_key(&mut self, key: Key) -> Vec<Effect> {
+        let action = self.keymap.action(Place::Editor, key);
+        let Some(Over::Editor(writing)) = self.over.last_mut() else { return Vec::new() };
+        if writing.waits && action != Some(Action::Back) {
+            return Vec::new();
+        }
+        match action {
+            Some(Action::Save) => return self.send_written(),
+            Some(Action::Back) => return self.leave_editor(),
+            Some(Action::Outside) => return vec![Effect::EditOutside(writing.editor.text())],
+            Some(Action::Original) if writing.editor.is_changed() => {
+                let words = "the original text again?  y yes · any other key no".to_owned();
+                self.over.push(Over::Question(Question { words, key: Some(key), yes: Answer::Original }));
+            }
+            Some(Action::DeleteWord) => writing.editor.delete_word(),
+            Some(Action::EmptyLine) => writing.editor.delete_to_start(),
+            Some(Action::DeleteToEnd) => writing.editor.delete_to_end(),
+            Some(Action::LineStart) => writing.editor.line_start(),
+            Some(Action::LineEnd) => writing.editor.line_end(),
+            _ => writing.editor.key(key),
+        }
+        Vec::new()
+    }
+
+    fn send_written(&mut self) -> Vec<Effect> {
+        let Some(Over::Editor(writing)) = self.over.last_mut() else { return Vec::new() };
+        let text = writing.editor.text();
+        if text.trim().is_empty() && !matches!(writing.purpose, Purpose::Prompt(_)) {
+            writing.problem = Some("write something first".to_owned());
+            return Vec::new();
+        }
+        match writing.purpose.clone() {
+            Purpose::Write { run, side, go_on } => {
+                writing.waits = true;
+                self.memory.remove(&format!("write {run}"));
+                // A message is the person's own act and goes into whatever the run is now.
+                let control = Control::Write { side, text, go_on };
+                let command = Command::Control { target: run, expect: None, control };
+                vec![Effect::Send { command, then: Then::Editor }]
+            }
+            Purpose::Relay { run, revision } => {
+                writing.waits = true;
+                let edited_text = writing.editor.is_changed().then_some(text);
+                let control = Control::Confirm(Confirm::Send { edited_text });
+                let command = Command::Control { target: run, expect: Some(revision), control };
+                vec![Effect::Send { command, then: Then::Editor }]
+            }
+            Purpose::Prompt(id) => {
+                self.over.pop();
+                self.set_prompt(id, text);
+                Vec::new()
+            }
+        }
+    }
+
+    fn set_prompt(&mut self, id: &str, text: String) {
+        if let Some(Over::Form(form)) = self.over.last_mut()
+            && let Some(Field { value: Value::Prompt(words, _), .. }) = form.field_mut(id)
+        {
+            *words = text;
+        }
+    }
+
+    /// Out of the editor; what was written is kept where it belongs.
+    fn leave_editor(&mut self) -> Vec<Effect> {
+        let Some(Over::Editor(writing)) = self.over.pop() else { return Vec::new() };
+        let text = writing.editor.text();
+        match writing.purpose {
+            Purpose::Prompt(id) => self.set_prompt(id, text),
+            Purpose::Write { run, .. } if !text.trim().is_empty() => {
+                self.memory.insert(format!("write {run}"), Json::String(text));
+                self.say("what you wrote is kept", false);
+            }
+            Purpose::Relay { .. } => {
+                if let Some(Over::Look(look)) = self.over.last_mut() {
+                    look.edited = writing.editor.is_changed().then_some(text);
+                }
+            }
+            Purpose::Write { .. } => {}
+        }
+        Vec::new()
+    }
+
+    /// The text that came back from the person's own editor.
+    pub fn edited(&mut self, text: &str) -> Vec<Effect> {
+        let text = text.strip_suffix('\n').unwrap_or(text);
+        match self.over.last_mut() {
+            Some(Over::Editor(writing)) => writing.editor.replace(text),
+            Some(Over::Look(look)) => look.edited = Some(text.to_owned()),
+            Some(Over::Form(form)) => {
+                if let Some(Field { value: Value::Prompt(words, _), .. }) = form.fields.get_mut(form.at) {
+                    text.clone_into(words);
+                }
+            }
+            _ => {}
+        }
+        Vec::new()
+    }
+
+    /// Keys of the preview of a relay.
+    pub fn look_key(&mut self, key: Key) -> Vec<Effect> {
+        let Some(action) = self.keymap.action(Place::LookFirst, key) else { return Vec::new() };
+        let Some(Over::Look(look)) = self.over.last_mut() else { return Vec::new() };
+        let page = isize::try_from(look.height.saturating_sub(1).max(1)).unwrap_or(1);
+        match action {
+            Action::Down => look.move_by(1),
+            Action::Up => look.move_by(-1),
+            Action::PageDown => look.move_by(page),
+            Action::PageUp => look.move_by(-page),
+            Action::First => look.top = 0,
+            Action::Last => look.move_by(isize::MAX),
+            Action::Back => {
+                self.over.pop();
+            }
+            _ => return self.look_order(action, key),
+        }
+        Vec::new()
+    }
+
+    fn look_order(&mut self, action: Action, key: Key) -> Vec<Effect> {
+        let Some(Over::Look(look)) = self.over.last() else { return Vec::new() };
+        let (target, revision, edited) = (look.run.clone(), look.revision, look.edited.clone());
+        let Some(run) = self.run_as_seen(&target).cloned() else { return Vec::new() };
+        let text = edited.clone().or_else(|| run.look_first.as_ref().map(|look| look.text.to_string()));
+        match (action, text) {
+            (Action::Help, _) => return self.act(Action::Help, Some(key)),
+            (Action::GoToPane, _) => {
+                let side = run.look_first.as_ref().map_or_else(|| super::order_keys::at_work(&run), |look| look.to);
+                let view = if side == crate::model::ids::Role::Implementer { &run.implementer } else { &run.reviewer };
+                return vec![Effect::GoToPane(view.session.key())];
+            }
+            (Action::Stop, _) => return self.order_key(Action::Stop, Some(key)),
+            (_, None) => self.say("this relay is no longer waiting: Esc goes back", true),
+            (Action::Open, Some(_)) => {
+                return vec![send(&target, revision, Control::Confirm(Confirm::Send { edited_text: edited }))];
+            }
+            (Action::Drop, Some(_)) => {
+                let words = "drop this message? Its turn is spent.  y yes · any other key no".to_owned();
+                let yes = Answer::Do(vec![send(&target, revision, Control::Confirm(Confirm::Drop))]);
+                self.over.push(Over::Question(Question { words, key: Some(key), yes }));
+            }
+            (Action::Edit, Some(text)) => {
+                let original = run.look_first.as_ref().map_or("", |look| &look.text);
+                let mut editor = Editor::new(original);
+                editor.replace(&text);
+                let title = run.look_first.as_ref().map_or_else(String::new, |look| format!("relay {} as it will be sent", look.n));
+                let purpose = Purpose::Relay { run: target, revision };
+                let editor = editor.at_start();
+                self.over.push(Over::Editor(Box::new(Writing { editor, purpose, title, waits: false, problem: None })));
+            }
+            (Action::Outside, Some(text)) => return vec![Effect::EditOutside(text)],
+            (Action::Copy, Some(text)) => return vec![Effect::Copy(text)],
+            _ => {}
+        }
+        Vec::new()
+    }
+
+    /// All actions of this screen by name, the impossible ones with their reason.
+    pub fn open_palette(&mut self) {
+        let place = self.screen_place();
+        let run = self.target().and_then(|key| self.run(&key).cloned());
+        let items = self
+            .keymap
+            .bindings(place)
+            .filter(|binding| !matches!(binding.action, Action::Palette))
+            .map(|binding| {
+                let impossible = match &run {
+                    Some(run) => control_of(binding.action, run).and_then(|control| may(run, control.name()).err()),
+                    None => None,
+                };
+                let key = binding.keys.first().map(ToString::to_string).unwrap_or_default();
+                MenuItem { words: binding.says.clone(), right: key, impossible, choice: Choice::Act(binding.action) }
+            })
+            .collect();
+        self.over.push(Over::Menu(Menu::new("all actions", items)));
+    }
+
+    /// Keys of the palette and the pickers.
+    pub fn menu_key(&mut self, key: Key) -> Vec<Effect> {
+        let action = self.keymap.action(Place::Palette, key);
+        let Some(Over::Menu(menu)) = self.over.last_mut() else { return Vec::new() };
+        match action {
+            Some(Action::Down) => menu.move_by(1),
+            Some(Action::Up) => menu.move_by(-1),
+            Some(Action::EmptyLine) => menu.filter.clear(),
+            Some(Action::Back) => {
+                self.over.pop();
+            }
+            Some(Action::Open) => {
+                let Some(item) = menu.selected().cloned() else { return Vec::new() };
+                if let Some(why) = item.impossible {
+                    self.say(why, true);
+                    return Vec::new();
+                }
+                self.over.pop();
+                return self.choose(item.choice);
+            }
+            _ => {
+                menu.filter.key(key);
+                menu.at = 0;
+                menu.top = 0;
+            }
+        }
+        Vec::new()
+    }
+
+    fn choose(&mut self, choice: Choice) -> Vec<Effect> {
+        match choice {
+            Choice::Act(action) => {
+                let key = self.keymap.key(self.screen_place(), action);
+                self.act(action, key)
+            }
+            Choice::Do(effects) => effects,
+            Choice::Write(purpose, title) => {
+                self.begin_writing(purpose, title, "");
+                Vec::new()
+            }
+            Choice::Field(id, at) => {
+                if let Some(Over::Form(mut form)) = self.over.pop() {
+                    if let Some(Field { value: Value::Choice { at: chosen, .. }, .. }) = form.field_mut(id) {
+                        *chosen = Some(at);
+                    }
+                    self.check_form(&mut form);
+                    self.over.push(Over::Form(form));
+                }
+                Vec::new()
+            }
+        }
+    }
+
+    /// Keys of the help.
+    pub fn help_key(&mut self, key: Key) -> Vec<Effect> {
+        let action = self.keymap.action(Place::Help, key);
+        let page = isize::try_from(self.size.1.saturating_sub(4)).unwrap_or(10).max(1);
+        let Some(Over::Help(help)) = self.over.last_mut() else { return Vec::new() };
+        if help.typing {
+            match self.keymap.action(Place::Palette, key) {
+                Some(Action::Open) => help.typing = false,
+                Some(Action::Back) => {
+                    help.typing = false;
+                    help.filter.clear();
+                }
+                Some(Action::EmptyLine) => help.filter.clear(),
+                _ => {
+                    help.filter.key(key);
+                    help.top = 0;
+                }
+            }
+            return Vec::new();
+        }
+        match action {
+            Some(Action::Search) => help.typing = true,
+            Some(Action::Down) => help.top += 1,
+            Some(Action::Up) => help.top = help.top.saturating_sub(1),
+            Some(Action::PageDown) => help.top = help.top.saturating_add_signed(page),
+            Some(Action::PageUp) => help.top = help.top.saturating_add_signed(-page),
+            Some(Action::First) => help.top = 0,
+            Some(Action::Last) => help.top = usize::MAX / 2,
+            Some(Action::Back) => {
+                self.over.pop();
+            }
+            _ => {}
+        }
+        Vec::new()
+    }
+
+    /// Pasted text is text where text is typed, and nothing anywhere else.
+    pub fn paste(&mut self, words: &str) -> Vec<Effect> {
+        match self.over.last_mut() {
+            Some(Over::Editor(writing)) if !writing.waits => writing.editor.insert(words),
+            Some(Over::Form(form)) => {
+                if let Some(Field { value: Value::Line(line), .. }) = form.fields.get_mut(form.at) {
+                    line.insert(words);
+                }
+                if let Some(Over::Form(mut form)) = self.over.pop() {
+                    self.check_form(&mut form);
+                    self.over.push(Over::Form(form));
+                }
+            }
+            Some(Over::Menu(menu)) => menu.filter.insert(&first_line(words)),
+            Some(Over::Line(line)) => line.insert(&first_line(words)),
+            _ => {}
+        }
+        Vec::new()
+    }
+}
+
+enum Entered {
+    Nothing,
+    Do(Vec<Effect>),
+    Over(Box<Over>),
+}
+
+/// A new run's values are kept for the next time; its name and sides are not.
+fn remember(form: &Form) -> Option<Effect> {
+    if form.kind != FormKind::NewRun {
+        return None;
+    }
+    let mut config = run_config(form, false);
+    config.name.clear();
+    serde_json::to_value(config).ok().map(|value| Effect::Remember(REMEMBERED, value))
+}

@@ -1,0 +1,299 @@
+//! The loop around the screen: keys, projections, replies and times in, frames and effects out.
+//! Draws only when something changed, at most 30 times a second; nothing ticks.
+
+use std::pin::Pin;
+use std::process::Command as Program;
+use std::task::Poll;
+use std::time::Duration;
+
+use anyhow::Context as _;
+use crossterm::event::EventStream;
+use jiff::Timestamp;
+use jiff::tz::TimeZone;
+use tokio::signal::unix::{SignalKind, signal};
+use tokio::sync::oneshot;
+use tokio::time::{Instant, sleep_until};
+use tokio_stream::StreamExt as _;
+
+use crate::clock;
+use crate::model::command::Reply;
+
+use super::app::{App, Effect, Exit, Msg, Nearby, Then};
+use super::draw;
+use super::engine::{Engine, Memory};
+use super::input::message;
+use super::keymap::Keymap;
+use super::order::is_over;
+use super::terminal::{Screen, suspend};
+use super::theme::{Symbols, Theme};
+
+/// The least time between two frames.
+const FRAME: Duration = Duration::from_millis(33);
+
+/// Names of values that are remembered and read at the start.
+const REMEMBERED: [&str; 2] = [super::forms::REMEMBERED, "mouse"];
+
+/// How the screen is to be.
+pub struct Settings {
+    /// The person's time zone.
+    pub zone: TimeZone,
+    /// Looks.
+    pub theme: Theme,
+    /// What the terminal can show.
+    pub symbols: Symbols,
+    /// Keys.
+    pub keymap: Keymap,
+    /// Hints for new runs.
+    pub nearby: Nearby,
+    /// The person's editor, program and arguments; empty: there is none.
+    pub editor: Vec<String>,
+    /// The person's pager, program and arguments; empty: there is none.
+    pub pager: Vec<String>,
+    /// Mouse reports from the start, where nothing else is remembered.
+    pub mouse: bool,
+    /// What is remembered between two starts.
+    pub memory: Box<dyn Memory>,
+}
+
+struct Shell<E> {
+    engine: E,
+    screen: Screen,
+    app: App,
+    settings: Settings,
+    events: Option<EventStream>,
+    replies: Vec<(Then, oneshot::Receiver<Reply>)>,
+    dirty: bool,
+    drawn_at: Option<Instant>,
+    wake_at: Option<Timestamp>,
+}
+
+/// Opens the screen and stays until the person leaves it, a signal comes, or the engine is gone.
+///
+/// # Errors
+/// When there is no terminal or it goes away.
+pub async fn run<E: Engine>(engine: E, settings: Settings) -> anyhow::Result<Exit> {
+    let memory: std::collections::BTreeMap<String, serde_json::Value> = REMEMBERED
+        .iter()
+        .filter_map(|name| Some(((*name).to_owned(), settings.memory.remembered(name)?)))
+        .collect();
+    let mouse = memory.get("mouse").and_then(serde_json::Value::as_bool).unwrap_or(settings.mouse);
+    let mut terminate = signal(SignalKind::terminate()).context("listen for signals")?;
+    let mut hangup = signal(SignalKind::hangup()).context("listen for signals")?;
+    let mut interrupt = signal(SignalKind::interrupt()).context("listen for signals")?;
+    let screen = Screen::enter(mouse)?;
+    let mut app = App::new(engine.projection(), settings.keymap.clone(), clock::now(), settings.zone.clone(), screen.size());
+    app.nearby = settings.nearby.clone();
+    app.memory = memory;
+    app.mouse = mouse;
+    let mut shell = Shell {
+        engine,
+        screen,
+        app,
+        settings,
+        events: Some(EventStream::new()),
+        replies: Vec::new(),
+        dirty: true,
+        drawn_at: None,
+        wake_at: None,
+    };
+    shell.take(Msg::Woken)?;
+    loop {
+        let due = shell.next_frame();
+        let woken = shell.wake_instant();
+        let msg = tokio::select! {
+            biased;
+            _ = terminate.recv() => return Ok(Exit::Signalled),
+            _ = hangup.recv() => return Ok(Exit::Signalled),
+            _ = interrupt.recv() => return Ok(Exit::Signalled),
+            event = next_event(&mut shell.events) => match event {
+                Some(Ok(event)) => message(event),
+                // The terminal is gone: what runs goes on elsewhere or at the next start.
+                Some(Err(_)) | None => return Ok(Exit::Signalled),
+            },
+            (then, reply) = next_reply(&mut shell.replies) => Some(Msg::Replied(then, reply)),
+            alive = shell.engine.changed() => {
+                if !alive {
+                    return Ok(Exit::EngineGone);
+                }
+                Some(Msg::Changed(shell.engine.projection()))
+            }
+            () = sleep_to(due) => {
+                shell.draw()?;
+                None
+            }
+            () = sleep_to(woken) => Some(Msg::Woken),
+        };
+        if let Some(msg) = msg
+            && let Some(exit) = shell.take(msg)?
+        {
+            return Ok(exit);
+        }
+    }
+}
+
+async fn sleep_to(at: Option<Instant>) {
+    match at {
+        Some(at) => sleep_until(at).await,
+        None => std::future::pending().await,
+    }
+}
+
+async fn next_event(events: &mut Option<EventStream>) -> Option<std::io::Result<crossterm::event::Event>> {
+    match events {
+        Some(events) => events.next().await,
+        None => std::future::pending().await,
+    }
+}
+
+/// The first reply that comes; never ends while none is waited for.
+async fn next_reply(replies: &mut Vec<(Then, oneshot::Receiver<Reply>)>) -> (Then, Option<Reply>) {
+    std::future::poll_fn(|context| {
+        for (at, (then, reply)) in replies.iter_mut().enumerate() {
+            if let Poll::Ready(reply) = Pin::new(reply).poll(context) {
+                let then = *then;
+                replies.swap_remove(at);
+                return Poll::Ready((then, reply.ok()));
+            }
+        }
+        Poll::Pending
+    })
+    .await
+}
+
+impl<E: Engine> Shell<E> {
+    /// When the next frame may be drawn, if one is due.
+    fn next_frame(&self) -> Option<Instant> {
+        self.dirty.then(|| self.drawn_at.map_or_else(Instant::now, |drawn| drawn + FRAME))
+    }
+
+    /// When something visible changes by itself.
+    fn wake_instant(&self) -> Option<Instant> {
+        let left = self.wake_at?.duration_since(clock::now());
+        Some(Instant::now() + Duration::try_from(left).unwrap_or(Duration::ZERO))
+    }
+
+    fn draw(&mut self) -> anyhow::Result<()> {
+        self.dirty = false;
+        self.drawn_at = Some(Instant::now());
+        self.app.now = self.app.now.max(clock::now());
+        let (app, theme, symbols) = (&mut self.app, &self.settings.theme, self.settings.symbols);
+        let mut wake_at = None;
+        self.screen.draw(|buffer| {
+            app.size = (buffer.area.width, buffer.area.height);
+            let drawn = draw::frame(app, theme, symbols, buffer);
+            wake_at = drawn.wake_at;
+            drawn.cursor
+        })?;
+        self.wake_at = wake_at;
+        self.app.frame_drawn();
+        Ok(())
+    }
+
+    /// Takes a message and carries out what it leads to; an exit ends the loop.
+    fn take(&mut self, msg: Msg) -> anyhow::Result<Option<Exit>> {
+        if matches!(msg, Msg::Woken) {
+            self.wake_at = None;
+        }
+        self.dirty = true;
+        let effects = self.app.update(msg, clock::now());
+        for effect in effects {
+            if let Some(exit) = self.perform(effect)? {
+                return Ok(Some(exit));
+            }
+        }
+        Ok(None)
+    }
+
+    fn perform(&mut self, effect: Effect) -> anyhow::Result<Option<Exit>> {
+        match effect {
+            Effect::Send { command, then } => self.replies.push((then, self.engine.send(command))),
+            Effect::Show(what) => self.engine.show(what),
+            Effect::Copy(text) => {
+                self.screen.copy(&text)?;
+                self.app.say(format!("copied, {} characters", text.chars().count()), false);
+            }
+            Effect::EditOutside(text) => self.edit(&text)?,
+            Effect::Page(text) => self.page(&text)?,
+            Effect::GoToPane(session) => self.engine.go_to_pane(session),
+            Effect::Mouse(on) => self.screen.set_mouse(on)?,
+            Effect::Remember(name, value) => self.settings.memory.remember(name, value),
+            Effect::Redraw => self.screen.clear()?,
+            Effect::Suspend => self.suspend()?,
+            Effect::Quit(exit) => return Ok(Some(exit)),
+        }
+        Ok(None)
+    }
+
+    /// Lends the terminal. Our stream of events is dropped first: merely unpolled it would still read the other's keys.
+    fn lend<T>(&mut self, meanwhile: impl FnOnce() -> T) -> anyhow::Result<T> {
+        self.events = None;
+        let result = self.screen.lend(meanwhile);
+        self.events = Some(EventStream::new());
+        self.dirty = true;
+        result
+    }
+
+    fn edit(&mut self, text: &str) -> anyhow::Result<()> {
+        let argv = self.settings.editor.clone();
+        if argv.is_empty() {
+            self.app.say("set EDITOR to open a text in your editor", true);
+            return Ok(());
+        }
+        let came_back = self.lend(|| through_program(&argv, text))?;
+        match came_back {
+            Ok(text) => self.take(Msg::Edited(text)).map(|_| ()),
+            Err(error) => self.take(Msg::Trouble(format!("{error:#}"))).map(|_| ()),
+        }
+    }
+
+    fn page(&mut self, text: &str) -> anyhow::Result<()> {
+        let argv = if self.settings.pager.is_empty() { self.settings.editor.clone() } else { self.settings.pager.clone() };
+        if argv.is_empty() {
+            self.app.say("set PAGER or EDITOR to open a text outside", true);
+            return Ok(());
+        }
+        // What an agent wrote is as harmful in a pager as it is here.
+        let clean = super::sanitise::clean_block(text).into_owned();
+        if let Err(error) = self.lend(|| through_program(&argv, &clean))? {
+            self.app.say(format!("{error:#}"), true);
+        }
+        Ok(())
+    }
+
+    fn suspend(&mut self) -> anyhow::Result<()> {
+        let names: Vec<String> = self
+            .app
+            .projection
+            .runs
+            .iter()
+            .filter(|run| !is_over(run))
+            .map(|run| super::sanitise::clean_line(&run.name).into_owned())
+            .collect();
+        let words = if names.is_empty() {
+            "trellis is suspended; fg brings it back".to_owned()
+        } else {
+            format!("trellis is suspended; not driven until fg: {}", names.join(", "))
+        };
+        let stopped = self.lend(|| {
+            use std::io::Write as _;
+            let _ = writeln!(std::io::stdout(), "{words}");
+            suspend()
+        })?;
+        if let Err(error) = stopped {
+            self.app.say(format!("suspending did not work: {error}"), true);
+        }
+        self.take(Msg::Woken).map(|_| ())
+    }
+}
+
+/// Hands a text to a program in a file of its own and gives back what is in the file afterwards.
+fn through_program(argv: &[String], text: &str) -> anyhow::Result<String> {
+    use std::io::Write as _;
+    let (program, arguments) = argv.split_first().context("name a program")?;
+    let mut file = tempfile::Builder::new().prefix("trellis-").suffix(".md").tempfile().context("make a file for the text")?;
+    file.write_all(text.as_bytes()).and_then(|()| file.flush()).context("write the text to a file")?;
+    let status = Program::new(program).args(arguments).arg(file.path()).status();
+    let status = status.with_context(|| format!("start {program}"))?;
+    anyhow::ensure!(status.success(), "{program} ended with {status}: the text is as it was");
+    std::fs::read_to_string(file.path()).with_context(|| format!("read {}", file.path().display()))
+}

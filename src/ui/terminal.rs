@@ -1,0 +1,177 @@
+//! The terminal: entered, left, and given back whatever happens. The only file that writes escape sequences.
+//! Panics elsewhere than on the screen's thread are the supervisor's: this file only keeps them from drawing over it.
+
+use std::io::{self, Stdout, Write, stdout};
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use anyhow::Context as _;
+use crossterm::clipboard::CopyToClipboard;
+use crossterm::event::{DisableBracketedPaste, DisableMouseCapture, EnableBracketedPaste, EnableMouseCapture};
+use crossterm::terminal::{
+    BeginSynchronizedUpdate, Clear, ClearType, EndSynchronizedUpdate, EnterAlternateScreen, LeaveAlternateScreen,
+    disable_raw_mode, enable_raw_mode,
+};
+use crossterm::{cursor, execute, queue};
+use ratatui::Terminal;
+use ratatui::backend::CrosstermBackend;
+use ratatui::buffer::Buffer;
+use ratatui::layout::Position;
+
+/// Whether the terminal is ours now: what the panic hook and every way out look at.
+static ENTERED: AtomicBool = AtomicBool::new(false);
+
+/// The terminal while the screen has it; given back when this is dropped.
+#[derive(Debug)]
+pub struct Screen {
+    terminal: Terminal<CrosstermBackend<Stdout>>,
+    mouse: bool,
+}
+
+impl Screen {
+    /// Takes the terminal and sees to it that a panic gives it back before it says anything.
+    ///
+    /// # Errors
+    /// When standard output is no terminal or refuses.
+    pub fn enter(mouse: bool) -> anyhow::Result<Self> {
+        give_back_on_panic();
+        take().context("open trellis in a terminal")?;
+        let terminal = match Terminal::new(CrosstermBackend::new(stdout())) {
+            Ok(terminal) => terminal,
+            Err(error) => {
+                give_back();
+                return Err(error).context("open trellis in a terminal");
+            }
+        };
+        let mut screen = Self { terminal, mouse: false };
+        screen.set_mouse(mouse)?;
+        // Terminals without an alternate screen keep what was there before: the first frame starts from nothing.
+        screen.clear()?;
+        Ok(screen)
+    }
+
+    /// Columns and rows now.
+    #[must_use]
+    pub fn size(&self) -> (u16, u16) {
+        self.terminal.size().map_or((80, 24), |size| (size.width, size.height))
+    }
+
+    /// Draws a frame: only cells that differ are written, as one synchronised update.
+    ///
+    /// # Errors
+    /// When the terminal is gone.
+    pub fn draw(&mut self, mut frame: impl FnMut(&mut Buffer) -> Option<(u16, u16)>) -> anyhow::Result<()> {
+        queue!(self.terminal.backend_mut(), BeginSynchronizedUpdate).context("write to the terminal")?;
+        let drawn = self
+            .terminal
+            .draw(|target| {
+                if let Some((x, y)) = frame(target.buffer_mut()) {
+                    target.set_cursor_position(Position::new(x, y));
+                }
+            })
+            .map(|_| ());
+        let ended = execute!(self.terminal.backend_mut(), EndSynchronizedUpdate);
+        drawn.and(ended).context("write to the terminal")
+    }
+
+    /// Forgets what is on the terminal, so that the next frame is written whole.
+    ///
+    /// # Errors
+    /// When the terminal is gone.
+    pub fn clear(&mut self) -> anyhow::Result<()> {
+        self.terminal.clear().context("write to the terminal")
+    }
+
+    /// Mouse reports on or off.
+    ///
+    /// # Errors
+    /// When the terminal is gone.
+    pub fn set_mouse(&mut self, on: bool) -> anyhow::Result<()> {
+        if on == self.mouse {
+            return Ok(());
+        }
+        self.mouse = on;
+        let backend = self.terminal.backend_mut();
+        if on { execute!(backend, EnableMouseCapture) } else { execute!(backend, DisableMouseCapture) }
+            .context("write to the terminal")
+    }
+
+    /// Puts a text on the clipboard through the terminal (OSC 52).
+    ///
+    /// # Errors
+    /// When the terminal is gone.
+    pub fn copy(&mut self, text: &str) -> anyhow::Result<()> {
+        execute!(self.terminal.backend_mut(), CopyToClipboard::to_clipboard_from(text)).context("write to the terminal")
+    }
+
+    /// Gives the terminal to something else for as long as `meanwhile` runs, then takes it back and forgets what is on it.
+    /// Nothing of ours may read keys meanwhile: the caller has dropped its stream of events.
+    ///
+    /// # Errors
+    /// When the terminal cannot be given or taken back.
+    pub fn lend<T>(&mut self, meanwhile: impl FnOnce() -> T) -> anyhow::Result<T> {
+        give_back();
+        let result = meanwhile();
+        take().context("take the terminal back")?;
+        if self.mouse {
+            execute!(self.terminal.backend_mut(), EnableMouseCapture).context("write to the terminal")?;
+        }
+        self.clear()?;
+        Ok(result)
+    }
+}
+
+impl Drop for Screen {
+    fn drop(&mut self) {
+        give_back();
+    }
+}
+
+fn take() -> io::Result<()> {
+    enable_raw_mode()?;
+    ENTERED.store(true, Ordering::SeqCst);
+    let entered = execute!(stdout(), EnterAlternateScreen, EnableBracketedPaste, cursor::Hide, Clear(ClearType::All));
+    if entered.is_err() {
+        give_back();
+    }
+    entered
+}
+
+/// Gives the terminal back as it was found. Harmless when it is not ours.
+pub fn give_back() {
+    if !ENTERED.swap(false, Ordering::SeqCst) {
+        return;
+    }
+    let mut out = stdout();
+    // Each may fail on a terminal that is gone; the others are tried all the same.
+    let _ = execute!(out, DisableMouseCapture);
+    let _ = execute!(out, DisableBracketedPaste, EndSynchronizedUpdate);
+    let _ = execute!(out, LeaveAlternateScreen, cursor::Show);
+    let _ = disable_raw_mode();
+    let _ = out.flush();
+}
+
+/// A panic on this thread gives the terminal back before its message is written; one on another thread writes nothing
+/// while the terminal is ours, because the message would stand in the middle of a frame.
+fn give_back_on_panic() {
+    let own = std::thread::current().id();
+    let before = std::panic::take_hook();
+    std::panic::set_hook(Box::new(move |info| {
+        if std::thread::current().id() == own {
+            give_back();
+            before(info);
+        } else if ENTERED.load(Ordering::SeqCst) {
+            tracing::error!("{info}");
+        } else {
+            before(info);
+        }
+    }));
+}
+
+/// Stops this process as Ctrl-z does, and comes back when it is continued.
+///
+/// # Errors
+/// When the system refuses.
+pub fn suspend() -> io::Result<()> {
+    rustix::process::kill_process(rustix::process::getpid(), rustix::process::Signal::TSTP)?;
+    Ok(())
+}

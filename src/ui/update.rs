@@ -1,0 +1,548 @@
+//! What happens to the screen's state when something happens: messages in, effects out. Pure.
+//! Orders about a run or session are in `order_keys`, what lies over a screen is in `overlay`.
+
+use jiff::Timestamp;
+
+use crate::model::command::Reply;
+use crate::model::ids::RecordKey;
+use crate::projection::{DriverFact, Standing, ThreadKind};
+
+use super::action::Action;
+use super::app::{Answer, App, Effect, Exit, Help, Msg, Over, Pane, Question, Screen, Then, panes};
+use super::key::{Code, Key};
+use super::keymap::Place;
+use super::line_edit::LineEdit;
+use super::order::is_over;
+use super::row::Hit;
+use super::talk::BlockKind;
+
+impl App {
+    /// Takes a message at a time.
+    pub fn update(&mut self, msg: Msg, now: Timestamp) -> Vec<Effect> {
+        self.now = self.now.max(now);
+        let mut effects = match msg {
+            Msg::Key(key) => self.key(key),
+            Msg::Paste(words) => self.paste(&words),
+            Msg::Wheel(lines) => self.scroll(lines),
+            Msg::Click { x, y } => self.click(x, y),
+            Msg::Resize(columns, rows) => {
+                self.size = (columns, rows);
+                Vec::new()
+            }
+            Msg::Changed(projection) => {
+                self.projection = projection;
+                self.leave_what_is_gone();
+                Vec::new()
+            }
+            Msg::Replied(then, reply) => self.replied(then, reply),
+            Msg::Edited(words) => self.edited(&words),
+            Msg::Trouble(words) => {
+                self.say(words, true);
+                Vec::new()
+            }
+            Msg::Woken => Vec::new(),
+        };
+        for effect in &effects {
+            if let Effect::Remember(name, value) = effect {
+                self.memory.insert((*name).to_owned(), value.clone());
+            }
+        }
+        self.refresh();
+        let wanted = self.wants_shown();
+        if wanted != self.shown {
+            self.shown.clone_from(&wanted);
+            self.refresh();
+            effects.push(Effect::Show(wanted));
+        }
+        effects
+    }
+
+    fn key(&mut self, key: Key) -> Vec<Effect> {
+        self.last_key = self.now;
+        match self.over.last() {
+            Some(Over::Question(_)) => self.answer(key),
+            Some(Over::Line(_)) => self.line_key(key),
+            Some(Over::Menu(_)) => self.menu_key(key),
+            Some(Over::Form(_)) => self.form_key(key),
+            Some(Over::Editor(_)) => self.editor_key(key),
+            Some(Over::Look(_)) => self.look_key(key),
+            Some(Over::Help(_)) => self.help_key(key),
+            None => match self.keymap.action(self.place(), key) {
+                Some(action) => self.act(action, Some(key)),
+                None => Vec::new(),
+            },
+        }
+    }
+
+    /// Carries out an action of the screen.
+    pub fn act(&mut self, action: Action, key: Option<Key>) -> Vec<Effect> {
+        if self.said.as_ref().is_some_and(|said| self.now > said.at) {
+            self.said = None;
+        }
+        match action {
+            Action::ShowRuns => self.go_to(Screen::Runs),
+            Action::ShowSessions => self.go_to(Screen::Sessions),
+            Action::ShowLog => self.go_to(Screen::Log(None)),
+            Action::Open => return self.open(),
+            Action::Back => return self.back(),
+            Action::Down => return self.scroll(1),
+            Action::Up => return self.scroll(-1),
+            Action::PageDown => self.page(1),
+            Action::PageUp => self.page(-1),
+            Action::First => self.to_end(false),
+            Action::Last => self.to_end(true),
+            Action::NextPane => self.next_pane(1),
+            Action::PreviousPane => self.next_pane(-1),
+            Action::NextNeedsYou => self.next_needs_you(),
+            Action::Search => {
+                let line = self.search_line().map(LineEdit::text).unwrap_or_default().to_owned();
+                self.over.push(Over::Line(LineEdit::new(line)));
+            }
+            Action::Palette => self.open_palette(),
+            Action::Help => self.open_help(),
+            Action::Mouse => {
+                self.mouse = !self.mouse;
+                self.say(if self.mouse { "mouse on" } else { "mouse off" }, false);
+                return vec![Effect::Mouse(self.mouse), Effect::Remember("mouse", self.mouse.into())];
+            }
+            Action::ScrollLeft => self.talk.sideways = self.talk.sideways.saturating_sub(8),
+            Action::ScrollRight => self.talk.sideways = (self.talk.sideways + 8).min(4_096),
+            Action::Quit => return self.quit(key),
+            Action::Redraw => return vec![Effect::Redraw],
+            Action::Suspend => return vec![Effect::Suspend],
+            Action::ShowAll => self.show_all(),
+            Action::Detail => {
+                self.talk.cycle_detail();
+                self.say(self.talk.detail().words(), false);
+            }
+            Action::PreviousPart => self.jump_part(false),
+            Action::NextPart => self.jump_part(true),
+            Action::PreviousRelay => self.jump_relay(false),
+            Action::NextRelay => self.jump_relay(true),
+            Action::NextMatch => self.find(true),
+            Action::PreviousMatch => self.find(false),
+            other => return self.order_key(other, key),
+        }
+        Vec::new()
+    }
+
+    fn go_to(&mut self, screen: Screen) {
+        self.trail = match screen {
+            Screen::Runs => vec![Screen::Runs],
+            other => vec![Screen::Runs, other],
+        };
+        self.log_up = 0;
+        self.pane = None;
+    }
+
+    /// Opens a run.
+    pub fn open_run(&mut self, key: &RecordKey) {
+        self.runs.select(key);
+        self.pane = None;
+        self.talk.follow();
+        self.trail = vec![Screen::Runs, Screen::Run(key.clone())];
+    }
+
+    fn open(&mut self) -> Vec<Effect> {
+        match self.screen().clone() {
+            Screen::Runs => {
+                if let Some(key) = self.runs.on().cloned() {
+                    self.open_run(&key);
+                }
+            }
+            Screen::Run(key) => self.open_in_run(&key),
+            Screen::Sessions => {
+                if let Some(key) = self.sessions.on().cloned() {
+                    self.talk.follow();
+                    self.trail.push(Screen::Session(key));
+                }
+            }
+            Screen::Session(_) | Screen::Log(_) => {}
+        }
+        Vec::new()
+    }
+
+    fn open_in_run(&mut self, key: &RecordKey) {
+        let Some(run) = self.run(key) else { return };
+        let (revision, looks) = (run.revision, run.look_first.is_some());
+        match self.pane_of(run) {
+            Pane::Banner if looks => {
+                if self.run(key).is_some_and(|run| self.banner_counts(run)) {
+                    self.over.push(Over::Look(super::look::Look::new(key.clone(), revision)));
+                }
+            }
+            Pane::Banner => self.pane = Some(Pane::Talk),
+            Pane::Phases => {
+                if let Some((n, _)) = self.phase.on().copied() {
+                    self.show_phase(n);
+                    self.pane = Some(Pane::Talk);
+                }
+            }
+            Pane::Relays => {
+                if let Some(n) = self.relay.on().copied() {
+                    self.show_relay(n);
+                    self.pane = Some(Pane::Talk);
+                }
+            }
+            Pane::Talk => {}
+        }
+    }
+
+    fn back(&mut self) -> Vec<Effect> {
+        if self.trail.len() > 1 {
+            self.trail.pop();
+            self.pane = None;
+            return Vec::new();
+        }
+        let filter = match self.screen() {
+            Screen::Sessions => &mut self.sessions_filter,
+            _ => &mut self.runs_filter,
+        };
+        filter.clear();
+        Vec::new()
+    }
+
+    /// A run that is gone cannot stay open.
+    fn leave_what_is_gone(&mut self) {
+        let gone = |app: &Self, screen: &Screen| match screen {
+            Screen::Run(key) => app.run(key).is_none(),
+            _ => false,
+        };
+        while self.trail.len() > 1 && gone(self, &self.screen().clone()) {
+            self.trail.pop();
+            self.over.retain(|over| matches!(over, Over::Help(_) | Over::Editor(_)));
+        }
+    }
+
+    /// By lines: the cursor of a list, the text of a view.
+    fn scroll(&mut self, by: isize) -> Vec<Effect> {
+        let times = self.times();
+        match self.screen().clone() {
+            Screen::Runs => self.runs.move_by(by),
+            Screen::Sessions => self.sessions.move_by(by),
+            Screen::Session(_) => self.talk.move_by(by, &times),
+            Screen::Log(_) => self.move_log(by),
+            Screen::Run(key) => match self.run(&key).map(|run| self.pane_of(run)) {
+                Some(Pane::Phases) => self.phase.move_by(by),
+                Some(Pane::Relays) => self.relay.move_by(by),
+                _ => self.talk.move_by(by, &times),
+            },
+        }
+        Vec::new()
+    }
+
+    fn move_log(&mut self, by: isize) {
+        let last = self.log_lines().len().saturating_sub(1);
+        self.log_up = self.log_up.saturating_add_signed(-by).min(last);
+    }
+
+    fn page(&mut self, pages: isize) {
+        let lines = isize::try_from(self.size.1 / 2).unwrap_or(10).max(1);
+        let times = self.times();
+        match self.screen() {
+            Screen::Session(_) => self.talk.page(pages, &times),
+            Screen::Run(_) if self.shows_talk() => self.talk.page(pages, &times),
+            _ => {
+                let _ = self.scroll(pages * lines);
+            }
+        }
+    }
+
+    fn shows_talk(&self) -> bool {
+        let Screen::Run(key) = self.screen() else { return false };
+        self.run(key).is_some_and(|run| matches!(self.pane_of(run), Pane::Talk | Pane::Banner))
+    }
+
+    fn to_end(&mut self, last: bool) {
+        match self.screen().clone() {
+            Screen::Runs if last => self.runs.last(),
+            Screen::Runs => self.runs.first(),
+            Screen::Sessions if last => self.sessions.last(),
+            Screen::Sessions => self.sessions.first(),
+            Screen::Log(_) => self.log_up = if last { 0 } else { self.log_lines().len().saturating_sub(1) },
+            Screen::Run(key) => match self.run(&key).map(|run| self.pane_of(run)) {
+                Some(Pane::Phases) if last => self.phase.last(),
+                Some(Pane::Phases) => self.phase.first(),
+                Some(Pane::Relays) if last => self.relay.last(),
+                Some(Pane::Relays) => self.relay.first(),
+                _ if last => self.talk.follow(),
+                _ => self.talk.to_start(),
+            },
+            Screen::Session(_) if last => self.talk.follow(),
+            Screen::Session(_) => self.talk.to_start(),
+        }
+    }
+
+    fn next_pane(&mut self, by: isize) {
+        let Screen::Run(key) = self.screen().clone() else { return };
+        let Some(run) = self.run(&key) else { return };
+        let (all, here) = (panes(run), self.pane_of(run));
+        let at = all.iter().position(|pane| *pane == here).unwrap_or(0);
+        let count = all.len();
+        let next = if by < 0 { (at + count - 1) % count } else { (at + 1) % count };
+        self.pane = all.get(next).copied();
+    }
+
+    fn next_needs_you(&mut self) {
+        let order = self.runs.order().to_vec();
+        let waiting = |key: &RecordKey| self.run(key).is_some_and(|run| run.standing == Standing::NeedsYou);
+        let from = self.target().and_then(|key| order.iter().position(|known| *known == key)).unwrap_or(0);
+        let next = order.iter().cycle().skip(from + 1).take(order.len()).find(|key| waiting(key)).cloned();
+        match next {
+            Some(key) => {
+                let stays_in_list = *self.screen() == Screen::Runs;
+                self.open_run(&key);
+                if stays_in_list {
+                    self.trail = vec![Screen::Runs];
+                }
+            }
+            None => self.say("nothing needs you", false),
+        }
+    }
+
+    /// The line that `/` types into here.
+    pub fn search_line(&self) -> Option<&LineEdit> {
+        match self.screen() {
+            Screen::Runs => Some(&self.runs_filter),
+            Screen::Sessions => Some(&self.sessions_filter),
+            Screen::Log(_) => Some(&self.log_filter),
+            Screen::Run(_) | Screen::Session(_) => None,
+        }
+    }
+
+    fn open_help(&mut self) {
+        let place = self.place();
+        self.over.push(Over::Help(Help { place, top: 0, filter: LineEdit::default(), typing: false }));
+    }
+
+    fn quit(&mut self, key: Option<Key>) -> Vec<Effect> {
+        let driven = matches!(self.projection.driver, DriverFact::Here | DriverFact::Starting);
+        let going = self.projection.runs.iter().filter(|run| {
+            !is_over(run) && run.read_only.is_none() && !matches!(run.standing, Standing::Paused | Standing::NeedsYou)
+        });
+        let words = match going.count() {
+            _ if !driven => return vec![Effect::Quit(Exit::Quit)],
+            0 => return vec![Effect::Quit(Exit::Quit)],
+            1 => "1 run is going: q quit, it waits for the next start · Esc stay".to_owned(),
+            n => format!("{n} runs are going: q quit, they wait for the next start · Esc stay"),
+        };
+        self.over.push(Over::Question(Question { words, key, yes: Answer::Do(vec![Effect::Quit(Exit::Quit)]) }));
+        Vec::new()
+    }
+
+    fn show_all(&mut self) {
+        let (flag, words) = match self.screen() {
+            Screen::Runs => (&mut self.all_runs, ["all runs", "runs that go and those of the last 7 days"]),
+            Screen::Sessions => (&mut self.all_sessions, ["all sessions", "sessions of the last 7 days"]),
+            Screen::Log(_) => (&mut self.all_log, ["everything", "decisions only"]),
+            Screen::Run(_) | Screen::Session(_) => return,
+        };
+        *flag = !*flag;
+        let words = if *flag { words[0] } else { words[1] };
+        self.say(words, false);
+    }
+
+    fn entries_where(&self, wanted: impl Fn(&ThreadKind) -> bool) -> Vec<usize> {
+        let entries = self.talk.thread().map(|thread| thread.entries.as_slice()).unwrap_or_default();
+        entries.iter().enumerate().filter(|(_, entry)| wanted(&entry.kind)).map(|(at, _)| at).collect()
+    }
+
+    fn show_phase(&mut self, n: u32) {
+        let at = self.entries_where(|kind| matches!(kind, ThreadKind::Phase { n: phase, .. } if *phase == n));
+        let found = self.talk.show_last(|block| at.contains(&block.entry) && block.kind != BlockKind::Gap);
+        if !found {
+            self.say(format!("phase {n} is not in the conversation that is kept here"), false);
+        }
+    }
+
+    fn show_relay(&mut self, n: u32) {
+        let at = self.entries_where(|kind| matches!(kind, ThreadKind::Relay { n: Some(relay), .. } if *relay == n));
+        let found = self.talk.show_last(|block| at.contains(&block.entry) && matches!(block.kind, BlockKind::Relay(_)));
+        if !found {
+            self.say(format!("relay {n} is not in the conversation that is kept here"), false);
+        }
+    }
+
+    fn jump_part(&mut self, forward: bool) {
+        let at = match self.screen() {
+            Screen::Session(_) => self.entries_where(|kind| matches!(kind, ThreadKind::Human { .. } | ThreadKind::Relay { .. })),
+            _ => self.entries_where(|kind| matches!(kind, ThreadKind::Phase { .. })),
+        };
+        let times = self.times();
+        self.pane = Some(Pane::Talk);
+        if !self.talk.jump(forward, |block| block.kind != BlockKind::Gap && at.contains(&block.entry), &times) && forward {
+            self.talk.follow();
+        }
+    }
+
+    fn jump_relay(&mut self, forward: bool) {
+        let times = self.times();
+        self.pane = Some(Pane::Talk);
+        self.talk.jump(forward, |block| matches!(block.kind, BlockKind::Relay(_)), &times);
+    }
+
+    /// To the next match of what `/` looked for.
+    pub fn find(&mut self, forward: bool) {
+        let times = self.times();
+        if matches!(self.screen(), Screen::Log(_)) {
+            self.find_in_log(forward);
+        } else if self.talk.needle.is_empty() {
+            self.say("look for something with / first", false);
+        } else if !self.talk.find(forward, &times) {
+            self.say(format!("{} is not in it", self.talk.needle), false);
+        } else if matches!(self.screen(), Screen::Run(_)) {
+            self.pane = Some(Pane::Talk);
+        }
+    }
+
+    fn find_in_log(&mut self, forward: bool) {
+        let needle = self.log_filter.text().to_lowercase();
+        let lines = self.log_lines();
+        let here = lines.len().saturating_sub(1 + self.log_up);
+        let holds = |at: &usize| {
+            lines.get(*at).is_some_and(|line| {
+                line.what.to_lowercase().contains(&needle) || line.evidence.to_lowercase().contains(&needle)
+            })
+        };
+        let found =
+            if forward { (here + 1..lines.len()).find(holds) } else { (0..here).rev().find(holds) };
+        if let Some(at) = found.filter(|_| !needle.is_empty()) {
+            self.log_up = lines.len() - 1 - at;
+        }
+    }
+
+    fn click(&mut self, x: u16, y: u16) -> Vec<Effect> {
+        let hit = self.hits.iter().find(|(row, columns, _)| *row == y && columns.contains(&x)).map(|(_, _, hit)| hit.clone());
+        match hit {
+            Some(Hit::Press(key)) => self.key(key),
+            Some(Hit::Select(index)) if self.over.is_empty() => {
+                match self.screen().clone() {
+                    Screen::Sessions => self.sessions.select_index(index),
+                    Screen::Runs | Screen::Run(_) => {
+                        self.runs.select_index(index);
+                        if let (Screen::Run(_), Some(key)) = (self.screen(), self.runs.on().cloned()) {
+                            self.open_run(&key);
+                        }
+                    }
+                    Screen::Session(_) | Screen::Log(_) => {}
+                }
+                Vec::new()
+            }
+            _ => Vec::new(),
+        }
+    }
+
+    fn replied(&mut self, then: Then, reply: Option<Reply>) -> Vec<Effect> {
+        let Some(reply) = reply else {
+            self.say("the engine is gone: leave trellis and start it again", true);
+            self.release(then, None);
+            return Vec::new();
+        };
+        match reply {
+            Reply::Done { record, note } => {
+                match then {
+                    Then::Form => self.over.retain(|over| !matches!(over, Over::Form(form) if form.waits)),
+                    Then::Editor => self.over.retain(|over| !matches!(over, Over::Editor(writing) if writing.waits)),
+                    Then::Say => {}
+                }
+                if let Some(key) = record.filter(|key| then == Then::Form && self.target().as_ref() != Some(key)) {
+                    self.trail = vec![Screen::Runs, Screen::Run(key)];
+                    self.pane = None;
+                }
+                if !note.is_empty() {
+                    self.say(note, false);
+                }
+            }
+            Reply::Refused(refusal) => {
+                self.release(then, Some((&refusal.message, refusal.field.as_deref())));
+                self.say(refusal.message, true);
+            }
+        }
+        Vec::new()
+    }
+
+    /// Lets a form or editor go on after its order was refused; the problem stands at its field.
+    fn release(&mut self, then: Then, problem: Option<(&str, Option<&str>)>) {
+        for over in &mut self.over {
+            match over {
+                Over::Form(form) if then == Then::Form && form.waits => {
+                    form.waits = false;
+                    if let Some((words, field)) = problem {
+                        match field.and_then(|id| form.field_mut(id)) {
+                            Some(field) => field.problem = Some(words.to_owned()),
+                            None => form.problem = Some(words.to_owned()),
+                        }
+                    }
+                }
+                Over::Editor(writing) if then == Then::Editor && writing.waits => {
+                    writing.waits = false;
+                    writing.problem = problem.map(|(words, _)| words.to_owned());
+                }
+                _ => {}
+            }
+        }
+    }
+
+    /// A question is answered: yes by `y` or the key that asked, no by anything else.
+    fn answer(&mut self, key: Key) -> Vec<Effect> {
+        let Some(Over::Question(question)) = self.over.pop() else { return Vec::new() };
+        if key != Key::char('y') && question.key != Some(key) {
+            return Vec::new();
+        }
+        match question.yes {
+            Answer::Do(effects) => effects,
+            Answer::Original => {
+                if let Some(Over::Editor(writing)) = self.over.last_mut() {
+                    let original = writing.editor.original().to_owned();
+                    writing.editor.replace(&original);
+                }
+                Vec::new()
+            }
+        }
+    }
+
+    /// The filter or search line.
+    fn line_key(&mut self, key: Key) -> Vec<Effect> {
+        let Some(Over::Line(mut line)) = self.over.pop() else { return Vec::new() };
+        let done = match self.keymap.action(Place::Palette, key) {
+            Some(Action::Open) => true,
+            Some(Action::Back) => {
+                line.clear();
+                true
+            }
+            Some(Action::Down | Action::Up) => {
+                let by = if key.code == Code::Up || key == Key::ctrl('p') { -1 } else { 1 };
+                let effects = self.scroll(by);
+                self.over.push(Over::Line(line));
+                return effects;
+            }
+            Some(Action::EmptyLine) => {
+                line.clear();
+                false
+            }
+            _ => {
+                line.key(key);
+                false
+            }
+        };
+        match self.screen() {
+            Screen::Runs => self.runs_filter = line.clone(),
+            Screen::Sessions => self.sessions_filter = line.clone(),
+            Screen::Log(_) => self.log_filter = line.clone(),
+            Screen::Run(_) | Screen::Session(_) => {
+                self.talk.needle = line.text().to_lowercase();
+                if done && !line.text().is_empty() {
+                    self.find(false);
+                }
+            }
+        }
+        if !done {
+            self.over.push(Over::Line(line));
+        }
+        Vec::new()
+    }
+}
+
+#[cfg(test)]
+#[path = "update_tests.rs"]
+mod tests;

@@ -1,0 +1,77 @@
+//! Frames that were looked at, kept with their styles.
+
+use std::fmt::Write as _;
+
+use trellis::projection::Projection;
+
+use super::{Rig, picture, scenes};
+
+const SIZES: [(u16, u16); 5] = [(38, 20), (60, 24), (80, 24), (120, 40), (180, 50)];
+
+/// A scene at all sizes in one file, after some keys.
+fn keep(name: &str, projection: &dyn Fn() -> Projection, keys: &str) {
+    let mut out = String::new();
+    for size in SIZES {
+        let mut rig = Rig::new(projection(), size);
+        rig.press(keys);
+        let _ = writeln!(out, "== {}×{}\n{}", size.0, size.1, picture(&mut rig));
+    }
+    insta::with_settings!({ snapshot_path => "frames", prepend_module_to_snapshot => false, omit_expression => true }, {
+        insta::assert_snapshot!(name, out);
+    });
+}
+
+#[test]
+fn runs() {
+    keep("runs", &scenes::all_standings, "");
+    keep("runs_none", &scenes::empty, "");
+}
+
+#[test]
+fn run() {
+    keep("run_in_review", &|| scenes::one(scenes::run("checkout")), "Enter");
+    keep("run_phases", &|| scenes::one(scenes::run("checkout")), "Enter Tab");
+    keep("run_relays", &|| scenes::one(scenes::run("checkout")), "Enter Tab Tab");
+    keep("run_first_wait", &|| scenes::one(scenes::first_wait()), "Enter");
+    keep("run_done", &|| scenes::one(scenes::ended("search-index", trellis::projection::Standing::Done, "done", 12, 7_300)), "Enter");
+}
+
+#[test]
+fn run_that_needs_you() {
+    keep("banner_no_agreement", &|| scenes::one(scenes::no_agreement()), "Enter");
+    for (name, run) in scenes::banners() {
+        keep(&format!("banner_{name}"), &|| scenes::one(run.clone()), "Enter");
+    }
+}
+
+#[test]
+fn look_first() {
+    keep("look_first_banner", &|| scenes::one(scenes::look_first()), "Enter");
+    keep("look_first", &|| scenes::one(scenes::look_first()), "Enter Enter");
+    keep("look_first_edit", &|| scenes::one(scenes::look_first()), "Enter Enter i");
+}
+
+#[test]
+fn questions_and_dialogs() {
+    keep("question_stop", &|| scenes::one(scenes::run("checkout")), "Enter x");
+    keep("palette", &|| scenes::one(scenes::run("checkout")), "Enter :");
+    keep("help", &|| scenes::one(scenes::run("checkout")), "Enter ?");
+    keep("more", &|| scenes::one(scenes::no_agreement()), "Enter +");
+    keep("options", &|| scenes::one(scenes::run("checkout")), "Enter o");
+    keep("new_run", &scenes::all_standings, "n");
+    keep("new_run_none", &scenes::empty, "n");
+    keep("write", &|| scenes::one(scenes::run("checkout")), "Enter w Enter H e l l o");
+    keep("filter", &scenes::all_standings, "/ d o c");
+}
+
+#[test]
+fn sessions_and_log() {
+    keep("sessions", &scenes::all_standings, "2");
+    keep("log", &scenes::all_standings, "3");
+}
+
+#[test]
+fn many_scripts() {
+    keep("many_scripts_runs", &scenes::many_scripts, "");
+    keep("many_scripts_run", &scenes::many_scripts, "Enter");
+}

@@ -1,0 +1,538 @@
+//! Projections built by hand: what the screen is drawn from in tests.
+
+use std::sync::Arc;
+
+use jiff::{SignedDuration, Timestamp};
+use trellis::machine::Wait;
+use trellis::model::config::RunConfig;
+use trellis::model::conversation::{Item, ItemKind};
+use trellis::model::event::Decision;
+use trellis::model::ids::{Agent, RecordKey, Role, RunId, SessionId, SessionRef};
+use trellis::model::outbox::{EntryState, Purpose};
+use trellis::model::pair::PauseReason;
+use trellis::model::reach::{Tick, Ticks, Transport};
+use trellis::model::run::AttemptStatus;
+use trellis::model::session::{Need, SessionState};
+use trellis::projection::{
+    Banner, DeliveryView, DriverFact, LookFirst, Offer, PhaseView, Projection, RelayView, ReviewView, RunView,
+    SessionView, Settings, SideView, Stage, Standing, Thread, ThreadEntry, ThreadKind,
+};
+
+/// The time at which every scene plays: 14:21:12 UTC.
+pub fn now() -> Timestamp {
+    "2026-03-14T14:21:12Z".parse().unwrap()
+}
+
+pub fn ago(seconds: i64) -> Timestamp {
+    now() - SignedDuration::from_secs(seconds)
+}
+
+fn at(clock: &str) -> Timestamp {
+    format!("2026-03-14T{clock}Z").parse().unwrap()
+}
+
+pub fn session(agent: Agent, id: &str) -> SessionRef {
+    SessionRef { agent, worktree: "/home/dev/shop".to_owned(), session_id: SessionId::from(id) }
+}
+
+fn side(agent: Agent, place: &str) -> SideView {
+    SideView {
+        session: session(agent, place),
+        label: agent.as_str().to_owned(),
+        state: SessionState::Idle,
+        place: place.to_owned(),
+        transport: Some(Transport::Tmux),
+    }
+}
+
+pub fn key(id: &str) -> RecordKey {
+    RecordKey::Run(RunId::from(id))
+}
+
+/// A run that goes, in review of phase 3.
+pub fn run(name: &str) -> RunView {
+    RunView {
+        key: key(name),
+        revision: 7,
+        name: name.to_owned(),
+        standing: Standing::Going,
+        state_word: "going".to_owned(),
+        since: ago(120),
+        sentence: "codex reviews · relay 3 of 10".to_owned(),
+        wait: Wait {
+            who: "codex reviews".to_owned(),
+            what: "reads src/checkout.rs".to_owned(),
+            since: Some(ago(120)),
+            ends: "ends when codex ends its turn".to_owned(),
+            deadline: None,
+        },
+        stage: Some(Stage::Review),
+        phase: Some(3),
+        phases_expected: None,
+        relays: 3,
+        max_relays: 10,
+        phases: vec![
+            phase(1, AttemptStatus::Converged, "Cart model", 3, 8),
+            phase(2, AttemptStatus::Converged, "Cart storage", 1, 4),
+            phase(3, AttemptStatus::Running, "Checkout endpoint", 3, 23),
+        ],
+        relay_list: vec![
+            relay(1, Role::Reviewer, "13:58:10", None),
+            relay(2, Role::Implementer, "14:00:31", Some((2, 0))),
+            relay(3, Role::Reviewer, "14:02:02", None),
+        ],
+        reviews: vec![ReviewView { n: 1, points: 2, repeated: 0, lines: Some(212) }],
+        implementer: side(Agent::Claude, "%1"),
+        reviewer: side(Agent::Codex, "%2"),
+        banner: None,
+        look_first: None,
+        delivery: None,
+        impossible: [
+            ("resume", "it goes already"),
+            ("ask", "the first phase was asked for"),
+            ("more", "the cap was not reached"),
+            ("run_on", "it has not ended"),
+            ("discard", "stop it first"),
+            ("follow", "no session was replaced"),
+            ("bring_back", "both sides are alive"),
+        ]
+        .map(|(name, why)| (name.to_owned(), why.to_owned()))
+        .to_vec(),
+        first_wait: false,
+        read_only: None,
+        settings: Settings::Run(Box::new(RunConfig::default())),
+        created_at: ago(7_200),
+        stopped_at: None,
+        stop_words: String::new(),
+    }
+}
+
+fn phase(n: u32, status: AttemptStatus, summary: &str, relays: u32, minutes: i64) -> PhaseView {
+    let started_at = ago(minutes * 60 + 60);
+    PhaseView {
+        n,
+        status,
+        by_user: false,
+        reviewed: true,
+        summary: summary.to_owned(),
+        relays,
+        started_at,
+        ended_at: (status != AttemptStatus::Running).then(|| started_at + SignedDuration::from_secs(minutes * 60)),
+        needs_you: false,
+    }
+}
+
+fn relay(n: u32, to: Role, clock: &str, points: Option<(u32, u32)>) -> RelayView {
+    RelayView {
+        n,
+        to,
+        sent_at: Some(at(clock)),
+        seen_at: Some(at(clock)),
+        state: EntryState::Delivered,
+        first_line: "POST /checkout is in place".to_owned(),
+        edited: false,
+        points: points.map(|(points, _)| points),
+        repeated: points.map(|(_, repeated)| repeated),
+    }
+}
+
+fn stands(name: &str, standing: Standing, word: &str, sentence: &str, phase: u32, since: i64) -> RunView {
+    let mut run = run(name);
+    run.standing = standing;
+    run.state_word = word.to_owned();
+    run.sentence = sentence.to_owned();
+    run.phase = Some(phase);
+    run.since = ago(since);
+    run.wait.since = Some(ago(since));
+    run.created_at = ago(since + 7_200);
+    run
+}
+
+/// A run that ended.
+pub fn ended(name: &str, standing: Standing, word: &str, phases: u32, since: i64) -> RunView {
+    let mut run = stands(name, standing, word, "completed", 1, since);
+    run.phase = None;
+    run.stage = None;
+    run.phases = (1..=phases)
+        .map(|n| {
+            let status = if n == 4 && phases > 4 { AttemptStatus::Skipped } else { AttemptStatus::Converged };
+            phase(n, status, ["Cart model", "Cart storage", "Tax table", "Old importer"][(n as usize - 1) % 4], n % 3 + 1, 8)
+        })
+        .collect();
+    run.stopped_at = Some(ago(since));
+    run.stop_words = if standing == Standing::Done { "completed at 12:21" } else { "stopped by you" }.to_owned();
+    run.impossible = ["pause", "resume", "skip", "accept", "retry", "stop", "ask", "force_relay", "write", "more"]
+        .map(|name| (name.to_owned(), "it has ended".to_owned()))
+        .to_vec();
+    run
+}
+
+fn offers(list: &[(&str, &str, &str)]) -> Vec<Offer> {
+    list.iter()
+        .map(|(key, word, what)| Offer { key: (*key).to_owned(), word: (*word).to_owned(), what: (*what).to_owned() })
+        .collect()
+}
+
+fn needs(reason: PauseReason, headline: &str, lines: &[&str], list: &[(&str, &str, &str)]) -> RunView {
+    let mut run = stands("checkout", Standing::NeedsYou, "needs you", headline, 3, 240);
+    run.impossible = [("pause", "it is paused"), ("run_on", "it has not ended"), ("discard", "stop it first")]
+        .map(|(name, why)| (name.to_owned(), why.to_owned()))
+        .to_vec();
+    run.phases.last_mut().unwrap().needs_you = true;
+    run.banner = Some(Banner {
+        reason: Some(reason),
+        headline: headline.to_owned(),
+        lines: lines.iter().map(|line| (*line).to_owned()).collect(),
+        offers: offers(list),
+    });
+    run
+}
+
+/// The cap was reached with a fix that nobody reviewed.
+pub fn no_agreement() -> RunView {
+    let mut run = needs(
+        PauseReason::PhaseNotConverged,
+        "no agreement after 10 relays",
+        &["claude's last fix (14:14) is NOT reviewed. The reviews do not shrink."],
+        &[
+            ("+", "go on", "5 more relays, from here"),
+            ("r", "again", "review it again, count 0"),
+            ("a", "accept", "as it is, not reviewed"),
+            ("s", "skip", "leave it, next phase"),
+            ("w", "write", "tell one of them something"),
+            ("x", "stop", "end this run"),
+        ],
+    );
+    run.relays = 10;
+    run.phases.last_mut().unwrap().reviewed = false;
+    run.reviews = [(2, 0, 212), (3, 0, 40), (2, 1, 12), (3, 2, 9), (2, 2, 7)]
+        .into_iter()
+        .zip(1..)
+        .map(|((points, repeated, lines), n)| ReviewView { n, points, repeated, lines: Some(lines) })
+        .collect();
+    run
+}
+
+/// Every other reason of the banner table, by name.
+pub fn banners() -> Vec<(&'static str, RunView)> {
+    use PauseReason as R;
+    let typed = "your words in claude's pane at 14:17: \"use the other table\"";
+    let mut limit = needs(R::Limit, "claude is at its limit", &["\"5-hour limit reached\"", "goes on at 17:00, sends relay 4"], &[("p", "try now", "sends relay 4 to claude"), ("x", "stop", "end this run")]);
+    limit.standing = Standing::Limit;
+    limit.state_word = "limit".to_owned();
+    limit.wait.ends = "goes on at 17:00".to_owned();
+    limit.wait.deadline = Some("2026-03-14T17:00:00Z".parse().unwrap());
+    let mut failed = needs(R::DeliveryFailed, "relay 4 could not be delivered", &["claude's box holds text of yours"], &[("p", "look again", "sends it once the box is empty"), ("y", "copy", "and paste it yourself"), ("t", "pane", "claude's pane"), ("x", "stop", "end this run")]);
+    failed.delivery = Some(delivery());
+    let mut approval = needs(R::Manual, "claude waits for your approval", &["Bash: cargo test checkout"], &[("t", "pane", "answer it in claude's pane")]);
+    approval.banner.as_mut().unwrap().reason = None;
+    vec![
+        ("near_miss", needs(R::NearMiss, "almost approved", &["\"LGTM, but rename the helper\" in line 1 of 4"], &[("a", "accept", "take it as an approval"), ("p", "as feedback", "sends it to claude (relay 4)"), ("w", "write", "ask codex"), ("x", "stop", "end this run")])),
+        ("pair_stopped", needs(R::PairStopped, "the review was stopped elsewhere", &["by trellis pair stop at 14:17"], &[("r", "again", "review claude's answer of 14:14"), ("s", "skip", "leave it, next phase"), ("x", "stop", "end this run")])),
+        ("phase_limit", needs(R::PhaseLimit, "100 phases went through", &["that is the most this run was allowed"], &[("p", "go on", "for 100 more"), ("x", "stop", "end this run")])),
+        ("user_typed", needs(R::UserTyped, "you typed into claude", &[typed], &[("p", "go on", "sends claude's answer of 14:20 to codex (relay 5)"), ("w", "write", "tell one of them something"), ("t", "pane", "claude's pane"), ("x", "stop", "end this run")])),
+        ("no_answer", needs(R::NoAnswer, "claude's turn ended without a word", &[], &[("p", "ask again", "asks claude to go on"), ("t", "pane", "claude's pane"), ("x", "stop", "end this run")])),
+        ("needs_approval", approval),
+        ("limit", limit),
+        ("session_changed", needs(R::SessionChanged, "another session answers in claude's pane", &["old 0a1b2c3d, new 4e5f6a7b: \"start over\""], &[("f", "follow", "go on with the new one"), ("t", "pane", "claude's pane"), ("x", "stop", "end this run")])),
+        ("agent_gone", needs(R::AgentGone, "claude is gone", &["its process 4242 ended at 14:17"], &[("b", "bring back", "resumes claude in a new pane"), ("t", "pane", "its window"), ("x", "stop", "end this run")])),
+        ("agent_error", needs(R::AgentError, "claude's turn failed", &["overloaded: \"API Error 529\", tried 3 times"], &[("p", "again", "asks claude to go on"), ("t", "pane", "claude's pane"), ("x", "stop", "end this run")])),
+        ("delivery_failed", failed),
+        ("record_changed", needs(R::RecordChanged, "the record on the disk is not ours", &["checklist-runs/checkout.json was written by another program; ours is kept beside it"], &[("p", "take it", "the file on the disk counts from now on"), ("x", "stop", "end this run")])),
+    ]
+}
+
+fn delivery() -> DeliveryView {
+    DeliveryView {
+        purpose: Purpose::ToImplementer,
+        to: Role::Implementer,
+        state: EntryState::Prepared,
+        held: Some("the box is not empty".to_owned()),
+        text: "Feedback:\n\nTwo remarks".into(),
+        ticks: Some(box_holds_text()),
+        by_hand: false,
+    }
+}
+
+fn box_holds_text() -> Ticks {
+    Ticks {
+        box_empty: Tick::Missing("claude's box holds text of yours; the relay goes out once it is gone".to_owned()),
+        ..Ticks::all_hold()
+    }
+}
+
+/// A relay waits for a look.
+pub fn look_first() -> RunView {
+    let mut run = needs(PauseReason::Manual, "relay 4 to claude waits for your look", &[], &[("Enter", "look", "shows it"), ("y", "copy", "to paste it yourself"), ("x", "stop", "end this run")]);
+    run.state_word = "look first".to_owned();
+    run.banner.as_mut().unwrap().reason = None;
+    run.look_first = Some(LookFirst {
+        n: 4,
+        to: Role::Implementer,
+        text: "Feedback:\n\nTwo remarks:\n1. POST /checkout has no idempotency key, so a retry charges twice\n2. the total is rounded twice (src/checkout.rs:88)\n\nEverything else in this phase is good.\n\nPlease run the whole test suite before you answer.\nThe price rules are in docs/prices.md.\n\nThe order of the columns in the table matters to the importer; keep it.\n\nOne more thing: the log line of a failed charge must not hold the card number, not even its last four digits, because the log is shipped to a third party.\n\nThat is all.".into(),
+        ticks: Some(box_holds_text()),
+        since: ago(60),
+    });
+    run
+}
+
+/// Nothing was sent yet.
+pub fn first_wait() -> RunView {
+    let mut run = run("checkout");
+    run.first_wait = true;
+    run.phase = Some(1);
+    run.phases.clear();
+    run.relay_list.clear();
+    run.reviews.clear();
+    run.relays = 0;
+    run.stage = Some(Stage::Ask);
+    run.sentence = "waits for claude's first answer".to_owned();
+    run.wait = Wait {
+        who: "waits for claude's first answer".to_owned(),
+        what: "nothing was sent".to_owned(),
+        since: Some(ago(12)),
+        ends: String::new(),
+        deadline: None,
+    };
+    run.impossible.retain(|(name, _)| name != "ask");
+    run
+}
+
+/// Two lines a run in every standing: the first sketch.
+pub fn all_standings() -> Projection {
+    let mut first = no_agreement();
+    first.name = "checkout".to_owned();
+    let mut runs = vec![
+        ended("cli-flags", Standing::Ended, "stopped", 4, 90_000),
+        stands("admin-ui", Standing::Paused, "paused", "paused by you", 2, 10_900),
+        stands("billing", Standing::Limit, "limit", "claude at its limit · back 17:00", 5, 2_900),
+        first,
+        stands("search-index", Standing::Going, "going", "codex reviews · relay 5 of 10", 7, 120),
+        stands("docs-site", Standing::Going, "going", "claude works on the phase", 1, 12),
+        ended("auth", Standing::Done, "done", 12, 7_300),
+    ];
+    runs[4].created_at = ago(100);
+    Projection { runs, ..base() }
+}
+
+fn base() -> Projection {
+    Projection {
+        seq: 1,
+        at: Some(now()),
+        driver: DriverFact::Here,
+        home: "/home/dev/.trellis".to_owned(),
+        sessions: sessions(),
+        log: log(),
+        ..Projection::default()
+    }
+}
+
+/// No run and no session.
+pub fn empty() -> Projection {
+    Projection { at: Some(now()), driver: DriverFact::Here, ..Projection::default() }
+}
+
+/// One run, with its conversation.
+pub fn one(run: RunView) -> Projection {
+    let mut thread = talk();
+    thread.record = Some(run.key.clone());
+    if run.first_wait {
+        thread.entries.clear();
+    }
+    Projection { runs: vec![run], shown: Some(Arc::new(thread)), ..base() }
+}
+
+fn sessions() -> Vec<SessionView> {
+    let view = |agent: Agent, id: &str, title: &str, state: SessionState, age: i64, live: bool| SessionView {
+        session: session(agent, id),
+        title: title.to_owned(),
+        state,
+        since: Some(ago(age)),
+        evidence: "its turn ended at record 8f2a, offset 52,110".to_owned(),
+        active_at: Some(ago(age)),
+        transport: live.then_some(Transport::Tmux),
+        place: if live { id.to_owned() } else { String::new() },
+        live,
+        used_by: None,
+        put_away: false,
+        branch: Some("main".to_owned()),
+        path: format!("/home/dev/.claude/projects/shop/{id}.jsonl"),
+        agent,
+    };
+    let mut list = vec![
+        view(Agent::Claude, "%1", "Implement the cart", SessionState::Idle, 12, true),
+        view(Agent::Codex, "%2", "Review the cart", SessionState::Working { activity: "runs cargo test".to_owned() }, 45, true),
+        view(Agent::Claude, "%7", "Docs", SessionState::NeedsYou(Need::NeedsApproval), 600, true),
+        view(Agent::Codex, "9b1c", "Old importer", SessionState::Gone, 90_000, false),
+    ];
+    for n in 0..2_941 {
+        list.push(view(Agent::Claude, &format!("old-{n}"), "An old one", SessionState::Gone, 900_000 + n, false));
+    }
+    list
+}
+
+fn log() -> Vec<Arc<Decision>> {
+    let line = |age: i64, what: &str, evidence: &str, decided: bool| {
+        Arc::new(Decision {
+            at: ago(age),
+            record: Some("checkout".to_owned()),
+            what: what.to_owned(),
+            evidence: evidence.to_owned(),
+            decided,
+        })
+    };
+    vec![
+        line(90_000, "run checkout was created", "key n", true),
+        line(1_200, "relay 1 goes to codex", "claude's answer msg_01, record 4f1e at 18,204", true),
+        line(1_199, "relay 1 was seen", "codex record 212 at 90,114", true),
+        line(1_100, "codex is quiet for 2 s", "timer", false),
+        line(1_080, "the review is not an approval", "no LGTM on a line of its own in record 219", true),
+        line(1_079, "relay 2 goes to claude", "codex's answer, record 219 at 91,002", true),
+    ]
+}
+
+fn said(clock: &str, role: Role, kind: ItemKind) -> ThreadEntry {
+    let label = if role == Role::Implementer { "claude" } else { "codex" };
+    let at = Some(at(clock));
+    ThreadEntry { at, kind: ThreadKind::Said { role, label: label.to_owned(), item: Item { offset: 0, at, kind } } }
+}
+
+fn words(text: &str) -> ItemKind {
+    ItemKind::Text { message_id: "m".into(), text: text.into() }
+}
+
+fn tool(name: &str, summary: &str, lines: Option<(u32, u32)>, ok: Option<bool>) -> ItemKind {
+    ItemKind::Tool { call_id: "c".to_owned(), name: name.to_owned(), summary: summary.to_owned(), lines, ok }
+}
+
+fn sent(n: u32, to: Role, clock: &str) -> ThreadEntry {
+    let label = if to == Role::Implementer { "claude" } else { "codex" };
+    let time = Some(at(clock));
+    ThreadEntry {
+        at: time,
+        kind: ThreadKind::Relay {
+            n: Some(n),
+            purpose: if to == Role::Reviewer { Purpose::ToReviewer } else { Purpose::ToImplementer },
+            to,
+            label: label.to_owned(),
+            sent_at: time,
+            seen_at: time,
+            state: EntryState::Delivered,
+            edited: false,
+            text: "Feedback:\n\nwhole text".into(),
+        },
+    }
+}
+
+/// The conversation of the sketches.
+pub fn talk() -> Thread {
+    use Role::{Implementer as B, Reviewer as R};
+    let entries = vec![
+        ThreadEntry { at: Some(at("13:50:00")), kind: ThreadKind::Phase { n: 3, summary: "Checkout endpoint".to_owned() } },
+        ThreadEntry {
+            at: Some(at("13:50:00")),
+            kind: ThreadKind::Human { role: B, label: "claude".to_owned(), text: "Now the checkout, please.".into() },
+        },
+        said("13:51:00", B, words("I'll look at the routes first.")),
+        said("13:51:10", B, tool("Read", "src/routes.rs", None, Some(true))),
+        said("13:52:10", B, tool("Edit", "src/checkout.rs", Some((150, 3)), Some(true))),
+        said("13:53:10", B, tool("Edit", "src/lib.rs", Some((22, 4)), Some(true))),
+        said("13:54:10", B, tool("Edit", "tests/checkout.rs", Some((30, 0)), Some(true))),
+        said("13:55:10", B, tool("Edit", "README.md", Some((10, 2)), Some(true))),
+        said("13:56:10", B, tool("Bash", "cargo test checkout", None, Some(true))),
+        said("13:58:00", B, words("POST /checkout is in place, with tests for empty carts.")),
+        sent(1, R, "13:58:10"),
+        said("13:58:30", R, tool("shell", "cargo test", None, Some(false))),
+        said("13:59:00", R, words("Two remarks:\n1. no **idempotency** key\n2. the total rounds twice:\n```rust\nlet t = round(sum); charge(round(t * tax)); // and this line is long enough to be cut\n```")),
+        sent(2, B, "14:00:31"),
+        said("14:01:00", B, tool("Edit", "src/checkout.rs", Some((40, 12)), Some(true))),
+        said("14:02:00", B, words("Both fixed, a test for each.")),
+        sent(3, R, "14:02:02"),
+        said("14:02:30", R, tool("shell", "cat src/checkout.rs", None, Some(true))),
+        said("14:02:40", R, tool("shell", "cargo test checkout", None, None)),
+    ];
+    Thread { record: None, session: None, entries }
+}
+
+/// Names and texts in many scripts.
+pub fn many_scripts() -> Projection {
+    let mut first = run("支払い画面の作り直しと長い名前の検索索引");
+    first.sentence = "codex が 注文の合計を確認しています · relay 3 of 10".to_owned();
+    first.phases[2].summary = "🛒 カート 👩‍💻 e\u{301}toile".to_owned();
+    let mut projection = one(first);
+    let mut thread = talk();
+    thread.record = Some(projection.runs[0].key.clone());
+    thread.entries.push(said("14:20:00", Role::Implementer, words("合計は一度だけ丸めます。👩‍💻 | テスト\n\n| 名前 | 値 |\n|---|---|\n| カート | 12 |\n| e\u{301} | 👍🏽 |")));
+    projection.shown = Some(Arc::new(thread));
+    projection
+}
+
+/// What an agent could write to take over a terminal.
+pub const HOSTILE: &str = "a\u{1b}]52;c;aGVsbG8=\u{7}b \u{1b}]0;title\u{7}c \u{1b}]8;;http://x.example\u{1b}\\link\u{1b}]8;;\u{1b}\\ \u{1b}[2J\u{1b}[31mred\u{1b}[0m \u{9b}5n\u{9d}0;t\u{9c} \u{1b}[6n \u{1b}[?1003h \u{202e}rtl \u{1b}]0;never ends";
+
+/// Hostile words wherever words can come from outside.
+pub fn hostile() -> Projection {
+    let mut first = no_agreement();
+    first.name = format!("name {HOSTILE}");
+    first.sentence = HOSTILE.to_owned();
+    first.wait.who = HOSTILE.to_owned();
+    first.wait.what = HOSTILE.to_owned();
+    first.implementer.place = HOSTILE.to_owned();
+    first.implementer.session.worktree = HOSTILE.to_owned();
+    first.implementer.label = HOSTILE.to_owned();
+    for phase in &mut first.phases {
+        phase.summary = HOSTILE.to_owned();
+    }
+    for relay in &mut first.relay_list {
+        relay.first_line = HOSTILE.to_owned();
+    }
+    let banner = first.banner.as_mut().unwrap();
+    banner.headline = HOSTILE.to_owned();
+    banner.lines = vec![HOSTILE.to_owned()];
+    banner.offers[0].what = HOSTILE.to_owned();
+    first.look_first = Some(LookFirst { text: HOSTILE.into(), ..look_first().look_first.unwrap() });
+    first.impossible.push(("skip".to_owned(), HOSTILE.to_owned()));
+    let mut projection = one(first);
+    projection.home = HOSTILE.to_owned();
+    for view in projection.sessions.iter_mut().take(4) {
+        view.title = HOSTILE.to_owned();
+        view.evidence = HOSTILE.to_owned();
+        view.branch = Some(HOSTILE.to_owned());
+        view.place = HOSTILE.to_owned();
+        view.session.worktree = HOSTILE.to_owned();
+        view.state = SessionState::Working { activity: HOSTILE.to_owned() };
+    }
+    projection.log = vec![Arc::new(Decision {
+        at: ago(5),
+        record: None,
+        what: HOSTILE.to_owned(),
+        evidence: HOSTILE.to_owned(),
+        decided: true,
+    })];
+    let mut thread = talk();
+    thread.record = Some(projection.runs[0].key.clone());
+    for role in [Role::Implementer, Role::Reviewer] {
+        thread.entries.push(said("14:20:00", role, words(&format!("# {HOSTILE}\n\n`{HOSTILE}`\n\n```\n{HOSTILE}\n```\n- {HOSTILE}"))));
+        thread.entries.push(said("14:20:00", role, tool(HOSTILE, HOSTILE, None, Some(false))));
+        thread.entries.push(ThreadEntry {
+            at: None,
+            kind: ThreadKind::Human { role, label: HOSTILE.to_owned(), text: HOSTILE.into() },
+        });
+    }
+    projection.shown = Some(Arc::new(thread));
+    projection
+}
+
+/// A conversation of one long text after another.
+pub fn long_talk(texts: &[String]) -> Projection {
+    let mut projection = one(run("checkout"));
+    let mut thread = talk();
+    thread.record = Some(projection.runs[0].key.clone());
+    thread.entries.truncate(2);
+    for (at, text) in texts.iter().enumerate() {
+        let role = if at % 2 == 0 { Role::Implementer } else { Role::Reviewer };
+        thread.entries.push(said("14:20:00", role, words(text)));
+    }
+    projection.shown = Some(Arc::new(thread));
+    projection
+}
