@@ -15,7 +15,7 @@ use words::Signal;
 pub enum Verdict {
     /// The signal was given.
     Match {
-        /// The line, trimmed.
+        /// The line, trimmed, at most 200 characters.
         line: String,
         /// Its number, from 1.
         number: usize,
@@ -24,7 +24,7 @@ pub enum Verdict {
     },
     /// It may have been meant: somebody has to be asked.
     NearMiss {
-        /// The line, trimmed.
+        /// The line, trimmed, at most 200 characters.
         line: String,
         /// Its number, from 1.
         number: usize,
@@ -70,7 +70,7 @@ impl Verdict {
     fn near_miss(line: &Line<'_>, why: &str) -> Self {
         let text = line.text.trim();
         let why = format!("line {}, `{}`, {why}", line.number, shortened(text));
-        Self::NearMiss { line: text.to_owned(), number: line.number, why }
+        Self::NearMiss { line: kept(text), number: line.number, why }
     }
 }
 
@@ -159,7 +159,7 @@ pub fn completion_signal(answer: &str, signal: &str) -> Verdict {
     let line = line.trim();
     if Signal::new(signal).equals(line) {
         let why = format!("the only line with text, `{}`, is the signal", shortened(line));
-        Verdict::Match { line: line.to_owned(), number: at + 1, why }
+        Verdict::Match { line: kept(line), number: at + 1, why }
     } else {
         Verdict::none(format!("the only line with text, `{}`, is not the signal", shortened(line)))
     }
@@ -185,8 +185,8 @@ fn placed(
     if last == Some(at) {
         return Ok("the last line");
     }
-    let before = at.checked_sub(1).and_then(|before| lines.get(before)).is_none_or(|line| line.ends_paragraph_below());
-    let after = lines.get(at + 1).is_none_or(|line| line.ends_paragraph_above());
+    let before = at.checked_sub(1).and_then(|before| lines.get(before)).is_none_or(Line::ends_paragraph_below);
+    let after = lines.get(at + 1).is_none_or(Line::ends_paragraph_above);
     if before && after {
         Ok("a paragraph of its own")
     } else {
@@ -211,7 +211,7 @@ fn judged(lines: &[Line<'_>], at: usize, place: &'static str) -> Verdict {
     }
     let text = line.text.trim();
     let why = format!("line {}, `{}`, is the signal and {place}", line.number, shortened(text));
-    Verdict::Match { line: text.to_owned(), number: line.number, why }
+    Verdict::Match { line: kept(text), number: line.number, why }
 }
 
 /// No line equals the signal: whether one comes near.
@@ -234,6 +234,11 @@ fn nearly(lines: &[Line<'_>], signal: &Signal) -> Verdict {
         return Verdict::none("the signal is named in a sentence, not given");
     }
     Verdict::none("no line is the signal or comes near it")
+}
+
+/// A line as a record may keep it: an endless one must not blow the record up.
+fn kept(line: &str) -> String {
+    line.chars().take(200).collect()
 }
 
 /// A line for a sentence: its first 60 characters.

@@ -10,10 +10,12 @@ use crate::machine::{Delivery, TranscriptFact};
 use crate::model::conversation::Conversation;
 use crate::model::event::{Decision, Event};
 use crate::model::ids::{EntryId, PairId, RecordKey, RunId, SessionKey, SessionRef};
+use crate::model::outbox::Entry;
 use crate::model::pair::PairRecord;
 use crate::model::reach::{ProbeAsk, Reach, SendReport};
 use crate::model::run::{GitMark, RunRecord};
 use crate::model::session::SessionNote;
+use crate::model::text::TextRef;
 
 /// The disk. One writer: only the driver holds this port.
 pub trait Records {
@@ -44,6 +46,12 @@ pub trait Records {
     /// # Errors
     /// It cannot be moved.
     fn displace(&mut self, key: &RecordKey) -> Result<(), SaveError>;
+    /// The text of a reference: what is in memory, else what the disk holds. Texts of records that stopped long ago
+    /// are not loaded at the start. `None`: it cannot be read, or is not what the reference says.
+    fn text(&mut self, key: &RecordKey, text: &TextRef) -> Option<Arc<str>> {
+        let _ = key;
+        (text.bytes == text.inline.len() as u64).then(|| Arc::clone(&text.inline))
+    }
     /// Removes a stopped record and its texts.
     ///
     /// # Errors
@@ -100,6 +108,9 @@ pub struct Loaded {
     pub sessions: BTreeMap<SessionKey, SessionNote>,
     /// The number of the last event.
     pub last_seq: u64,
+    /// Outbox entries that moved out of their record (`{id}/outbox.jsonl`), oldest first, without their texts:
+    /// prompts of ours stay ours.
+    pub older_entries: BTreeMap<RecordKey, Vec<Entry>>,
     /// Newest decisions, oldest first, at most 1,000.
     pub decisions: Vec<Decision>,
     /// What was moved to quarantine or could not be read: a sentence each.

@@ -73,7 +73,7 @@ fn long_hostile_answers_take_no_longer_than_their_length_allows() {
         "\r",
         "\u{2028}LGTM",
     ] {
-        let answer = unit.repeat(400_000 / unit.len());
+        let answer = unit.repeat(100_000 / unit.len());
         let _ = stop_signal(&answer, "LGTM");
         let _ = completion_signal(&answer, "LGTM");
         let _ = points(&answer);
@@ -124,7 +124,8 @@ proptest! {
     fn a_line_that_is_named_stands_in_the_answer(answer in pieces()) {
         if let Verdict::Match { line, number, .. } | Verdict::NearMiss { line, number, .. } = stop_signal(&answer, "LGTM") {
             let there = answer.split('\n').nth(number - 1).unwrap_or_default();
-            prop_assert_eq!(line.as_str(), there.trim());
+            let kept: String = there.trim().chars().take(200).collect();
+            prop_assert_eq!(&line, &kept);
             prop_assert!(line.to_lowercase().contains("lgtm"));
         }
     }

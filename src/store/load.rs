@@ -1,0 +1,312 @@
+//! Everything on the disk, read once at the start; what cannot be read goes to the quarantine and is said.
+//! The same reading, without moving anything, is the viewer's (`reader`).
+
+use std::collections::BTreeMap;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use super::files::{FileMark, Files, in_words};
+use super::schema::{Decoded, Kept, Need, decode};
+use super::{Store, journal, old_of, ours_of, show};
+use crate::driver::ports::{Loaded, ReadOnly};
+use crate::model::event::{Decision, Event};
+use crate::model::ids::{Agent, RecordKey, SessionId, SessionKey, is_safe_name};
+use crate::model::outbox::Entry;
+use crate::model::pair::{PairRecord, Round, SCHEMA};
+use crate::model::run::RunRecord;
+use crate::model::session::SessionNote;
+use crate::model::text::TextRef;
+use crate::paths::Home;
+
+/// Entries that moved out of a record, in its folder.
+pub(super) const OUTBOX: &str = "outbox.jsonl";
+/// Rounds that moved out of a record, in its folder.
+pub(super) const ROUNDS: &str = "rounds.jsonl";
+/// Stopped records whose texts are loaded all the same: late copies of their messages can still arrive.
+const RECENT: usize = 20;
+/// Decisions that are shown.
+const DECISIONS: usize = 1_000;
+/// Bytes at the end of `decisions.jsonl` that hold as many.
+const DECISION_TAIL: u64 = 2 << 20;
+/// Bytes at the end of `events.jsonl` that hold a whole event.
+const EVENT_TAIL: u64 = 64 << 10;
+
+/// One record's file as it was read.
+#[derive(Clone, Debug)]
+pub(super) struct Read<R> {
+    pub(super) path: PathBuf,
+    pub(super) stem: String,
+    /// `None` when the file could not be read at all.
+    pub(super) mark: Option<FileMark>,
+    pub(super) decoded: Decoded<R>,
+}
+
+/// A text that a record names and that is not there as it says.
+#[derive(Clone, Debug)]
+pub(super) struct Lost {
+    pub(super) need: Need,
+    pub(super) why: String,
+}
+
+impl<F: Files> Store<F> {
+    pub(super) fn load_all(&mut self) -> Loaded {
+        let mut loaded = Loaded::default();
+        self.repair(&mut loaded);
+        let home = self.home.clone();
+        let runs: Vec<RunRecord> = self.load_records(&home.runs(), &mut loaded);
+        let pairs: Vec<PairRecord> = self.load_records(&home.pairs(), &mut loaded);
+        (loaded.runs, loaded.pairs) = (runs, pairs);
+        self.load_notes(&mut loaded);
+        tails(&self.writer.files, &home, &mut loaded);
+        loaded
+    }
+
+    /// What a crash left half done: temporary files, and a record of ours whose displaced file is gone already.
+    fn repair(&mut self, loaded: &mut Loaded) {
+        for dir in [self.home.runs(), self.home.pairs(), self.home.sessions(), self.home.root().to_owned()] {
+            self.writer.sweep(&dir);
+        }
+        for dir in [self.home.runs(), self.home.pairs()] {
+            for name in self.writer.files.list(&dir).unwrap_or_default() {
+                let Some(stem) = name.strip_suffix(".ours.json").filter(|stem| is_safe_name(stem)) else { continue };
+                let path = dir.join(format!("{stem}.json"));
+                if !matches!(self.writer.files.stat(&path), Ok(None)) {
+                    continue;
+                }
+                let taken =
+                    self.writer.files.rename(&ours_of(&path), &path).and_then(|()| self.writer.files.sync_dir(&dir));
+                loaded.notices.push(match taken {
+                    Ok(()) => format!("{} was gone; the copy of trellis that stood beside it counts", show(&path)),
+                    Err(error) => format!("{} is gone and its copy can't be used: {}", show(&path), in_words(&error)),
+                });
+            }
+        }
+    }
+
+    fn load_records<R: Kept>(&mut self, dir: &Path, loaded: &mut Loaded) -> Vec<R> {
+        let mut records = Vec::new();
+        for read in read_records::<F, R>(&self.writer.files, dir, &mut loaded.notices) {
+            match read.decoded {
+                Decoded::Ours(record) => {
+                    self.marks.extend(read.mark.map(|mark| (read.path, mark)));
+                    records.push(*record);
+                }
+                Decoded::Foreign(why, value) => {
+                    loaded.read_only.push(ReadOnly { key: R::key_of(&read.stem), why, value });
+                }
+                Decoded::Broken(why) => {
+                    let notice = self.quarantine(&read.path, &why);
+                    loaded.notices.push(notice);
+                }
+            }
+        }
+        let recent = recent(&records);
+        records.retain_mut(|record| {
+            let key = record.key();
+            let Some(folder) = self.home.texts(&key) else { return false };
+            let least = if record.active() || recent.contains(&key) { Need::History } else { Need::Later };
+            let lost = fill(&self.writer.files, &folder, record, least);
+            self.texts.extend(present(&folder, record));
+            let older = self.note_moved(&key, &folder);
+            if !older.is_empty() {
+                loaded.older_entries.insert(key.clone(), older);
+            }
+            judge(record, lost, loaded)
+        });
+        records
+    }
+
+    fn quarantine(&mut self, path: &Path, why: &str) -> String {
+        let to = self.home.quarantine();
+        match self.writer.put_away(path, &to) {
+            Ok(at) => format!("{} can't be read: {why}; it was moved to {}", show(path), show(&at)),
+            Err(error) => {
+                format!("{} can't be read: {why}; it can't be moved either: {}", show(path), in_words(&error))
+            }
+        }
+    }
+
+    fn load_notes(&mut self, loaded: &mut Loaded) {
+        for note in read_notes(&self.writer.files, &self.home) {
+            match note.read {
+                Ok((key, mark, note)) if note.schema <= SCHEMA => {
+                    self.marks
+                        .insert(self.home.sessions().join(format!("{}-{}.json", key.agent, key.session_id)), mark);
+                    loaded.sessions.insert(key, note);
+                }
+                Ok((_, _, _)) => {
+                    loaded.notices.push(format!("{} was written by a newer trellis; left alone", show(&note.path)));
+                }
+                Err(why) => {
+                    let notice = self.quarantine(&note.path, &why);
+                    loaded.notices.push(notice);
+                }
+            }
+        }
+    }
+}
+
+/// Whether a record may be driven with the texts it lost; says so if any.
+pub(super) fn judge<R: Kept>(record: &R, lost: Vec<Lost>, loaded: &mut Loaded) -> bool {
+    let key = record.key();
+    let mut may_drive = true;
+    for lost in lost {
+        loaded.notices.push(format!("{} {key}: {}", R::WORD, lost.why));
+        if lost.need == Need::Vital && may_drive {
+            may_drive = false;
+            let why = format!("a message of it is not on the disk any more: {}", lost.why);
+            let value = serde_json::to_value(record).unwrap_or_default();
+            loaded.read_only.push(ReadOnly { key: key.clone(), why, value });
+        }
+    }
+    may_drive
+}
+
+/// Reads all records of a folder. What is no ordinary file or cannot be opened is said and shown, never moved.
+pub(super) fn read_records<F: Files, R: Kept>(files: &F, dir: &Path, notices: &mut Vec<String>) -> Vec<Read<R>> {
+    let names = match files.list(dir) {
+        Ok(names) => names,
+        Err(error) => {
+            notices.push(format!("{} can't be read: {}", show(dir), in_words(&error)));
+            return Vec::new();
+        }
+    };
+    names.iter().filter_map(|name| read_record(files, dir, name)).collect()
+}
+
+/// Reads one file of a folder of records; `None` when its name says that it is no record.
+pub(super) fn read_record<F: Files, R: Kept>(files: &F, dir: &Path, name: &str) -> Option<Read<R>> {
+    let stem =
+        name.strip_suffix(".json").filter(|stem| stem.strip_suffix(".ours").is_none() && !stem.starts_with('.'))?;
+    let path = dir.join(name);
+    let (mark, decoded) = match files.read(&path, 0) {
+        Ok((_, mark)) if !is_safe_name(stem) => (Some(mark), Decoded::Broken("its name can't be an id".to_owned())),
+        Ok((bytes, mark)) => (Some(mark), decode(stem, &bytes)),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return None,
+        Err(error) => {
+            (None, Decoded::Foreign(format!("it can't be read: {}", in_words(&error)), serde_json::Value::Null))
+        }
+    };
+    Some(Read { path, stem: stem.to_owned(), mark, decoded })
+}
+
+/// The keys of the records that stopped last.
+pub(super) fn recent<R: Kept>(records: &[R]) -> Vec<RecordKey> {
+    let mut stopped: Vec<_> =
+        records.iter().filter(|record| !record.active()).map(|record| (record.stopped_at(), record.key())).collect();
+    stopped.sort_unstable();
+    stopped.into_iter().rev().take(RECENT).map(|(_, key)| key).collect()
+}
+
+/// Fills in the texts that are needed at least as much as `least`; says which are not there.
+pub(super) fn fill<F: Files, R: Kept>(files: &F, folder: &Path, record: &mut R, least: Need) -> Vec<Lost> {
+    let mut lost = Vec::new();
+    let mut known: BTreeMap<String, Arc<str>> = BTreeMap::new();
+    for (need, reference) in record.texts() {
+        if need < least {
+            continue;
+        }
+        // A round and its entry name the same text.
+        if let Some(text) = known.get(&reference.sha256) {
+            reference.inline = Arc::clone(text);
+            continue;
+        }
+        match text(files, folder, reference) {
+            Ok(text) => {
+                known.insert(reference.sha256.clone(), Arc::clone(&text));
+                reference.inline = text;
+            }
+            Err(why) => lost.push(Lost { need, why }),
+        }
+    }
+    lost
+}
+
+/// The text of a reference, proven by its hash.
+pub(super) fn text<F: Files>(files: &F, folder: &Path, reference: &TextRef) -> Result<Arc<str>, String> {
+    if reference.inline.len() as u64 == reference.bytes {
+        return Ok(Arc::clone(&reference.inline));
+    }
+    if !is_safe_name(&reference.file) {
+        return Err("a text has a name that can't be a file's".to_owned());
+    }
+    let path = folder.join(&reference.file);
+    let (bytes, _) =
+        files.read(&path, 0).map_err(|error| format!("{} can't be read: {}", show(&path), in_words(&error)))?;
+    let text = String::from_utf8(bytes).map_err(|_| format!("{} is no text", show(&path)))?;
+    if TextRef::of(&text).sha256 != reference.sha256 {
+        return Err(format!("{} is not the text that was written there", show(&path)));
+    }
+    Ok(text.into())
+}
+
+fn present<R: Kept>(folder: &Path, record: &mut R) -> Vec<PathBuf> {
+    let texts = record.texts().into_iter().map(|(_, text)| text);
+    texts.filter(|text| !text.inline.is_empty()).map(|text| folder.join(&text.file)).collect()
+}
+
+/// What moved out of a record before: its entries (each once, the newest line counts) and the number of the last round.
+pub(super) fn moved<F: Files>(files: &F, folder: &Path) -> (Vec<Entry>, u32) {
+    let mut entries: Vec<Entry> = Vec::new();
+    let mut places = BTreeMap::new();
+    for entry in journal::tail::<F, Entry>(files, &folder.join(OUTBOX), u64::MAX).unwrap_or_default() {
+        let known = places.get(entry.id.as_str()).and_then(|place: &usize| entries.get_mut(*place));
+        if let Some(known) = known {
+            *known = entry;
+        } else {
+            places.insert(entry.id.as_str().to_owned(), entries.len());
+            entries.push(entry);
+        }
+    }
+    let rounds = journal::tail::<F, Round>(files, &folder.join(ROUNDS), EVENT_TAIL).unwrap_or_default();
+    (entries, rounds.iter().map(|round| round.n).max().unwrap_or(0))
+}
+
+/// A note's file as it was read.
+pub(super) struct ReadNote {
+    pub(super) path: PathBuf,
+    pub(super) read: Result<(SessionKey, FileMark, SessionNote), String>,
+}
+
+/// Reads all notes about sessions.
+pub(super) fn read_notes<F: Files>(files: &F, home: &Home) -> Vec<ReadNote> {
+    let dir = home.sessions();
+    let mut notes = Vec::new();
+    for name in files.list(&dir).unwrap_or_default() {
+        let Some(stem) = name.strip_suffix(".json").filter(|stem| !stem.starts_with('.')) else { continue };
+        let path = dir.join(&name);
+        let read = match (session_of(stem), files.read(&path, 0)) {
+            (_, Err(_)) => continue,
+            (None, Ok(_)) => Err("its name is no session's".to_owned()),
+            (Some(key), Ok((bytes, mark))) => note_of(&bytes).map(|note| (key, mark, note)),
+        };
+        notes.push(ReadNote { path, read });
+    }
+    notes
+}
+
+pub(super) fn note_of(bytes: &[u8]) -> Result<SessionNote, String> {
+    serde_json::from_slice(bytes).map_err(|error| format!("it is no note about a session ({error})"))
+}
+
+fn session_of(stem: &str) -> Option<SessionKey> {
+    let (agent, id) = stem.split_once('-')?;
+    let agent = [Agent::Claude, Agent::Codex].into_iter().find(|known| known.as_str() == agent)?;
+    is_safe_name(id).then(|| SessionKey { agent, session_id: SessionId::new(id) })
+}
+
+/// The number of the last event, and the newest decisions.
+pub(super) fn tails<F: Files>(files: &F, home: &Home, loaded: &mut Loaded) {
+    let (events, decisions) = (home.events(), home.decisions());
+    for path in [events.clone(), old_of(&events)] {
+        let last = journal::tail::<F, Event>(files, &path, EVENT_TAIL).unwrap_or_default();
+        loaded.last_seq = last.iter().map(|event| event.seq).fold(loaded.last_seq, u64::max);
+    }
+    let mut newest: Vec<Decision> = Vec::new();
+    for path in [old_of(&decisions), decisions] {
+        newest.extend(journal::tail::<F, Decision>(files, &path, DECISION_TAIL).unwrap_or_default());
+    }
+    newest.drain(..newest.len().saturating_sub(DECISIONS));
+    loaded.decisions = newest;
+}

@@ -1,0 +1,194 @@
+//! The records as a second process sees them: read without writing, moving or repairing anything, and cheaply again and again.
+//! Never a store: whoever has only this may not drive.
+
+use std::collections::HashMap;
+use std::path::{Path, PathBuf};
+
+use super::files::{FileMark, Files, OsFiles};
+use super::load::{self, Read};
+use super::lock::{self, Holder};
+use super::schema::{Decoded, Kept, Need};
+use super::{journal, old_of, show};
+use crate::driver::ports::{Loaded, ReadOnly};
+use crate::driver::viewer::Shelf;
+use crate::model::event::Event;
+use crate::model::pair::{PairRecord, SCHEMA};
+use crate::model::run::RunRecord;
+use crate::paths::Home;
+use crate::projection::DriverFact;
+
+/// Bytes at the end of `events.jsonl` among which new events are looked for.
+const NEW_EVENTS: u64 = 1 << 20;
+
+/// A view of a home for a process that does not drive it.
+#[derive(Debug)]
+pub struct Reader<F = OsFiles> {
+    home: Home,
+    files: F,
+    /// What the files were when they were last read.
+    marks: HashMap<PathBuf, FileMark>,
+    runs: HashMap<PathBuf, Cached<RunRecord>>,
+    pairs: HashMap<PathBuf, Cached<PairRecord>>,
+    /// The number of the last event that was handed on; `None` before the first look.
+    seen: Option<u64>,
+}
+
+/// A record's file as it was read, with its texts.
+#[derive(Clone, Debug)]
+struct Cached<R> {
+    read: Read<R>,
+    lost: Vec<load::Lost>,
+}
+
+impl Reader<OsFiles> {
+    /// A reader of a home. Nothing is read yet.
+    #[must_use]
+    pub fn new(home: Home) -> Self {
+        Self::with_files(home, OsFiles)
+    }
+}
+
+impl<F: Files> Reader<F> {
+    /// A reader on other files than the system's.
+    pub fn with_files(home: Home, files: F) -> Self {
+        Self { home, files, marks: HashMap::new(), runs: HashMap::new(), pairs: HashMap::new(), seen: None }
+    }
+
+    /// Whether anything was written since the last call. Costs one look at each file's mark, no reading.
+    pub fn changed_since(&mut self) -> bool {
+        let mut now = HashMap::new();
+        for dir in [self.home.runs(), self.home.pairs(), self.home.sessions()] {
+            for name in self.files.list(&dir).unwrap_or_default() {
+                self.mark(dir.join(name), &mut now);
+            }
+        }
+        self.mark(self.home.events(), &mut now);
+        self.mark(self.home.decisions(), &mut now);
+        if now == self.marks {
+            return false;
+        }
+        self.marks = now;
+        true
+    }
+
+    fn mark(&self, path: PathBuf, marks: &mut HashMap<PathBuf, FileMark>) {
+        if let Some(mark) = self.files.stat(&path).ok().flatten().filter(|mark| mark.is_file) {
+            marks.insert(path, mark);
+        }
+    }
+
+    /// Everything on the disk; files that did not change since the last call are not read again.
+    pub fn load(&mut self) -> Loaded {
+        let mut loaded = Loaded::default();
+        let home = self.home.clone();
+        loaded.runs = records(&self.files, &home, &home.runs(), &mut self.runs, &mut loaded);
+        loaded.pairs = records(&self.files, &home, &home.pairs(), &mut self.pairs, &mut loaded);
+        for note in load::read_notes(&self.files, &home) {
+            match note.read {
+                Ok((key, _, note)) if note.schema <= SCHEMA => {
+                    loaded.sessions.insert(key, note);
+                }
+                Ok(_) => {}
+                Err(why) => loaded.notices.push(format!("{} can't be read: {why}", show(&note.path))),
+            }
+        }
+        load::tails(&self.files, &home, &mut loaded);
+        loaded
+    }
+
+    /// Events published since the last call, oldest first; none at the first.
+    pub fn new_events(&mut self) -> Vec<Event> {
+        let path = self.home.events();
+        let mut events: Vec<Event> = journal::tail(&self.files, &path, NEW_EVENTS).unwrap_or_default();
+        let Some(seen) = self.seen else {
+            self.seen = Some(events.last().map_or(0, |event| event.seq));
+            return Vec::new();
+        };
+        if events.first().is_some_and(|first| first.seq > seen.saturating_add(1)) {
+            // Rotated since the last look: the missing ones stand at the end of the old file.
+            let mut older: Vec<Event> = journal::tail(&self.files, &old_of(&path), NEW_EVENTS).unwrap_or_default();
+            older.append(&mut events);
+            events = older;
+        }
+        events.retain(|event| event.seq > seen);
+        self.seen = Some(events.last().map_or(seen, |event| event.seq));
+        events
+    }
+}
+
+impl<F: Files> Shelf for Reader<F> {
+    fn read(&mut self) -> Option<Loaded> {
+        // The marks are taken before reading: what is written meanwhile shows at the next call.
+        let is_first = self.marks.is_empty();
+        (self.changed_since() || is_first).then(|| self.load())
+    }
+
+    fn events(&mut self) -> Vec<Event> {
+        self.new_events()
+    }
+
+    fn driver(&mut self) -> DriverFact {
+        match lock::holder(&self.home) {
+            Ok(Holder::Nobody) => DriverFact::Nobody,
+            Ok(Holder::Process(pid)) => DriverFact::Elsewhere { pid },
+            // It cannot be told: as long as that is so, nobody takes over.
+            Err(_) => DriverFact::Elsewhere { pid: None },
+        }
+    }
+}
+
+fn records<F: Files, R: Kept>(
+    files: &F,
+    home: &Home,
+    dir: &Path,
+    cache: &mut HashMap<PathBuf, Cached<R>>,
+    loaded: &mut Loaded,
+) -> Vec<R> {
+    let mut left = std::mem::take(cache);
+    for name in files.list(dir).unwrap_or_default() {
+        let path = dir.join(&name);
+        let now = files.stat(&path).ok().flatten();
+        let cached = match left.remove(&path).filter(|cached| now.is_some() && cached.read.mark == now) {
+            Some(cached) => Some(cached),
+            None => load::read_record(files, dir, &name).map(|read| Cached { read, lost: Vec::new() }),
+        };
+        if let Some(cached) = cached {
+            cache.insert(path, cached);
+        }
+    }
+    let ours: Vec<R> = cache.values().filter_map(|cached| ours(&cached.read)).cloned().collect();
+    let recent = load::recent(&ours);
+    let mut records = Vec::new();
+    for cached in cache.values_mut() {
+        match &mut cached.read.decoded {
+            Decoded::Ours(record) => {
+                let key = record.key();
+                let Some(folder) = home.texts(&key) else { continue };
+                let least = if record.active() || recent.contains(&key) { Need::History } else { Need::Later };
+                // Texts that are there already are not read again.
+                cached.lost = load::fill(files, &folder, record.as_mut(), least);
+                let (older, _) = load::moved(files, &folder);
+                if !older.is_empty() {
+                    loaded.older_entries.insert(key, older);
+                }
+                if load::judge(record.as_ref(), cached.lost.clone(), loaded) {
+                    records.push(record.as_ref().clone());
+                }
+            }
+            Decoded::Foreign(why, value) => {
+                let (why, value) = (why.clone(), value.clone());
+                loaded.read_only.push(ReadOnly { key: R::key_of(&cached.read.stem), why, value });
+            }
+            Decoded::Broken(why) => loaded.notices.push(format!("{} can't be read: {why}", show(&cached.read.path))),
+        }
+    }
+    records.sort_by_key(Kept::key);
+    records
+}
+
+fn ours<R>(read: &Read<R>) -> Option<&R> {
+    match &read.decoded {
+        Decoded::Ours(record) => Some(record),
+        Decoded::Foreign(..) | Decoded::Broken(_) => None,
+    }
+}
