@@ -11,6 +11,9 @@ pub mod sessions;
 pub mod thread;
 pub mod words;
 
+#[cfg(test)]
+mod samples;
+
 use std::sync::Arc;
 
 use jiff::Timestamp;

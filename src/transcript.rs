@@ -155,10 +155,14 @@ fn take_line(turns: &mut Turns, dialect: &mut Dialect, offset: u64, line: &[u8])
 /// a torn one before a whole one.
 fn salvage(turns: &mut Turns, dialect: &mut Dialect, offset: u64, body: &[u8]) {
     let (mut at, mut tries, mut broken) = (0, 0, false);
-    while let Some(rest) = body.get(at..).filter(|rest| !rest.is_empty()) {
-        let (front, chunk) = lines::trim(rest);
-        at += front;
-        let chunk = memchr(0, chunk).and_then(|nul| chunk.get(..nul)).unwrap_or(chunk);
+    let mut chunk_end = 0;
+    loop {
+        at += lines::trim(body.get(at..).unwrap_or_default()).0;
+        if at >= chunk_end {
+            // Found once a stretch: a line may hold very many records.
+            chunk_end = memchr(0, body.get(at..).unwrap_or_default()).map_or(body.len(), |nul| at + nul);
+        }
+        let Some(chunk) = body.get(at..chunk_end).filter(|chunk| !chunk.is_empty()) else { return };
         if let Some(end) = record_end(chunk)
             && let Some(record) = chunk.get(..end)
             && dialect.record(turns, offset + at as u64, record)
@@ -172,12 +176,10 @@ fn salvage(turns: &mut Turns, dialect: &mut Dialect, offset: u64, body: &[u8]) {
         }
         broken = true;
         tries += 1;
-        at += match lines::next_beginning(chunk, 1) {
-            _ if tries > SALVAGE_TRIES => break,
-            Some(next) => next,
-            None if chunk.len() < rest.len() => chunk.len().max(1),
-            None => break,
-        };
+        if tries > SALVAGE_TRIES {
+            return;
+        }
+        at = lines::next_beginning(chunk, 1).map_or(chunk_end, |next| at + next);
     }
 }
 

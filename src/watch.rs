@@ -23,7 +23,7 @@ use tokio::sync::mpsc;
 use self::catalogue::Catalogue;
 use self::eyes::{Eyes, MakeWatcher};
 use self::mailbox::{Interest, Mailbox};
-use self::scan::{Folder, Root, RootState, Spotted, Stamp};
+use self::scan::{Folder, Root, RootState, Spotted, Stamp, settle};
 use self::tail::Tail;
 use crate::clock;
 use crate::driver::ports::{FoundSession, TranscriptRead, Transcripts};
@@ -146,17 +146,6 @@ fn start_with(
     (watch, woken)
 }
 
-/// The path as the system reports it in events: absolute, symlinks resolved as far as it exists.
-fn settle(path: &Path) -> PathBuf {
-    let absolute = std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
-    for ancestor in absolute.ancestors() {
-        if let (Ok(real), Ok(rest)) = (ancestor.canonicalize(), absolute.strip_prefix(ancestor)) {
-            return if rest.as_os_str().is_empty() { real } else { real.join(rest) };
-        }
-    }
-    absolute
-}
-
 impl Transcripts for Watch {
     fn read(&mut self, session: &SessionRef, now: Timestamp) -> TranscriptRead {
         let key = session.key();
@@ -169,9 +158,11 @@ impl Transcripts for Watch {
         let before = followed.path();
         let fact = self.follow(&key, &mut followed, now);
         let opened = followed.path().filter(|path| before.as_ref() != Some(path));
-        if followed.tail.is_some() {
+        if let Some(tail) = &followed.tail {
             self.known.insert(key.clone());
             followed.missing_since = None;
+            // What was just read is no news to the next walk.
+            self.catalogue.put(tail.path(), Some(tail.spotted(key.session_id.clone())));
         }
         if followed.tail.is_some() || matches!(fact, TranscriptFact::NotYet | TranscriptFact::Deleted) {
             followed.last = None;

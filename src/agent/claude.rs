@@ -7,6 +7,8 @@ use std::path::Path;
 
 pub use status::{StatusFile, Statuses};
 
+use jiff::Timestamp;
+
 use super::Settings;
 use super::message::Outgoing;
 use super::os::{self, Process};
@@ -18,6 +20,7 @@ use crate::model::ids::{Agent, SessionId};
 use crate::model::reach::{
     InFlight, InputBox, LiveStatus, OnItsWay, ProcessFact, Reach, SendReport, Tick, Ticks, Transport,
 };
+use crate::model::text::fold;
 
 /// One Claude session as trellis reaches it.
 #[derive(Debug)]
@@ -25,6 +28,8 @@ pub struct ClaudeSession {
     id: SessionId,
     /// The process that was last seen on it: its status file tells when it went over to another session.
     last: Option<Process>,
+    /// The text that was typed last and seen to stand in the box.
+    typed: Option<String>,
 }
 
 /// A session that a live process holds.
@@ -65,7 +70,7 @@ impl ClaudeSession {
     /// A session by its id.
     #[must_use]
     pub fn new(id: SessionId) -> Self {
-        Self { id, last: None }
+        Self { id, last: None, typed: None }
     }
 
     /// Observes it without touching it.
@@ -74,7 +79,7 @@ impl ClaudeSession {
         let finding = self.find(settings);
         let mut reach = unreached(at, ProcessFact::Unknown, String::new());
         match finding {
-            Finding::Held(held) => return observe(at, &held, in_flight),
+            Finding::Held(held) => return observe(at, &held, in_flight, self.typed.as_deref()),
             Finding::Starting(process) => {
                 reach.process = alive(&process);
                 reach.place = format!("pid {}", process.pid);
@@ -116,14 +121,20 @@ impl ClaudeSession {
         };
         let mut report = self
             .with_typing(settings, |typing| typing.send(&outgoing.pastes(Agent::Claude), delivery.allow_unknown_box));
-        report.sent_text = outgoing.in_file.then_some(outgoing.text);
+        // Entered or not: a send that was stopped after its last paste leaves the same box as one whose Enter was lost.
+        self.typed = report.last_key_at.is_some().then(|| outgoing.text.clone());
+        report.sent_text = outgoing.differs.then_some(outgoing.text);
         report
     }
 
     /// Presses Enter on our own text.
     pub fn press_enter(&mut self, settings: &Settings, delivery: &Delivery) -> SendReport {
+        let typed = self.typed.clone();
         match Outgoing::of(delivery, Agent::Claude, settings.message_file_above) {
-            Ok(outgoing) => self.with_typing(settings, |typing| typing.enter_alone(&outgoing.text)),
+            Ok(outgoing) => self.with_typing(settings, |typing| {
+                let typed = typed.as_deref().is_some_and(|typed| fold(typed) == fold(&outgoing.text));
+                typing.enter_alone(&outgoing.text, typed)
+            }),
             Err(why) => stopped(why),
         }
     }
@@ -207,7 +218,7 @@ fn in_front(process: &Process) -> Result<(), String> {
     Ok(())
 }
 
-fn observe(at: jiff::Timestamp, held: &Held, in_flight: Option<&InFlight>) -> Reach {
+fn observe(at: Timestamp, held: &Held, in_flight: Option<&InFlight>, typed: Option<&str>) -> Reach {
     let status = held.status.live();
     let mut reach = unreached(at, alive(&held.process), String::new());
     reach.status = status.clone();
@@ -229,8 +240,10 @@ fn observe(at: jiff::Timestamp, held: &Held, in_flight: Option<&InFlight>) -> Re
             reach.ticks.not_scrolled =
                 if pane.is_in_foreign_mode() { missing("a tmux chooser is open in its pane") } else { Tick::Holds };
             let ours = in_flight.map(|entry| &*entry.text);
+            let typed = ours.is_some_and(|ours| typed.is_some_and(|typed| fold(typed) == fold(ours)));
             let captured = pane.server.capture(&pane.id);
-            reach.input = captured.map_or(InputBox::Unknown, |shown| input_box::read(Agent::Claude, &shown, ours));
+            reach.input =
+                captured.map_or(InputBox::Unknown, |shown| input_box::read(Agent::Claude, &shown, ours, typed));
             reach.ticks.box_empty = match reach.input {
                 InputBox::Empty => Tick::Holds,
                 InputBox::Ours => missing("our own text stands in claude's input box"),
@@ -246,7 +259,7 @@ fn observe(at: jiff::Timestamp, held: &Held, in_flight: Option<&InFlight>) -> Re
     reach
 }
 
-fn unreached(at: jiff::Timestamp, process: ProcessFact, place: String) -> Reach {
+fn unreached(at: Timestamp, process: ProcessFact, place: String) -> Reach {
     let unseen = || missing("not looked at");
     Reach {
         at,

@@ -182,7 +182,8 @@ impl CodexSession {
                 }
                 let ours = in_flight.map(|entry| &*entry.text);
                 let captured = pane.server.capture(&pane.id);
-                reach.input = captured.map_or(InputBox::Unknown, |shown| input_box::read(Agent::Codex, &shown, ours));
+                reach.input =
+                    captured.map_or(InputBox::Unknown, |shown| input_box::read(Agent::Codex, &shown, ours, false));
                 reach.ticks.box_empty = match reach.input {
                     InputBox::Empty => Tick::Holds,
                     InputBox::Ours => missing("our own text stands in codex's input box"),
@@ -216,7 +217,7 @@ impl CodexSession {
                 typing.send(&outgoing.pastes(Agent::Codex), delivery.allow_unknown_box)
             })
         };
-        report.sent_text = outgoing.in_file.then_some(outgoing.text);
+        report.sent_text = outgoing.differs.then_some(outgoing.text);
         report
     }
 
@@ -227,7 +228,7 @@ impl CodexSession {
             Err(why) => return stopped(why),
         };
         match self.held() {
-            Ok(holder) => with_typing(&holder, settings, |typing| typing.enter_alone(&text)),
+            Ok(holder) => with_typing(&holder, settings, |typing| typing.enter_alone(&text, false)),
             Err(why) => stopped(why),
         }
     }

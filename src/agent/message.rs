@@ -6,12 +6,15 @@ use std::path::{Path, PathBuf};
 
 use crate::machine::Delivery;
 use crate::model::ids::Agent;
+use crate::model::text::fold;
 
 /// Claude takes a paste of at most this many characters and line feeds as the person's own words.
 const PIECE_CHARS: usize = 700;
 const PIECE_LINES: usize = 2;
-/// Above this many pieces the part behind the prompt goes in one paste (a piece takes about 60 ms).
-const FEW_PIECES: usize = 16;
+/// Above this many pieces what is relayed behind a prompt goes in one paste.
+const FEW_PIECES: usize = 8;
+/// The same for a message that is a person's own words from end to end (a piece takes about 30 ms).
+const MANY_PIECES: usize = 60;
 
 /// A message made ready for one agent.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -20,8 +23,8 @@ pub struct Outgoing {
     pub text: String,
     /// The part of it that is the prompt in front, in bytes.
     pub prompt_bytes: usize,
-    /// It stands for a longer text that is in a file.
-    pub in_file: bool,
+    /// It differs from the message itself in more than what a comparison leaves out: a file's name, or a line in front.
+    pub differs: bool,
 }
 
 impl Outgoing {
@@ -32,18 +35,19 @@ impl Outgoing {
     pub fn of(delivery: &Delivery, agent: Agent, file_above: u64) -> Result<Self, String> {
         if u64::try_from(delivery.text.len()).unwrap_or(u64::MAX) > file_above {
             let path = write_file(delivery)?;
-            return Ok(Self { text: naming(&path, delivery.text.len()), prompt_bytes: 0, in_file: true });
+            return Ok(Self { text: naming(&path, delivery.text.len()), prompt_bytes: 0, differs: true });
         }
         let (prompt, rest) = delivery.text.split_at_checked(delivery.prompt_bytes).unwrap_or(("", &delivery.text));
         let (prompt, rest) = (cleaned(prompt), cleaned(rest));
         let whole = format!("{prompt}{rest}");
-        let text = plain(agent, whole.trim_end());
-        if text.trim().is_empty() {
+        let whole = whole.trim_end();
+        if whole.is_empty() {
             return Err(String::from("nothing is left of the message without its control characters"));
         }
-        let prompt_bytes = (prompt.len() + (text.len() - text.trim_start_matches(' ').len()).min(1)).min(text.len());
-        let prompt_bytes = if prompt.is_empty() || !text.is_char_boundary(prompt_bytes) { 0 } else { prompt_bytes };
-        Ok(Self { text, prompt_bytes, in_file: false })
+        let front = front(agent, whole);
+        let text = format!("{front}{whole}{}", back(agent, whole));
+        let prompt_bytes = if prompt.is_empty() { 0 } else { front.len() + prompt.len().min(whole.len()) };
+        Ok(Self { text, prompt_bytes, differs: !front.trim().is_empty() })
     }
 
     /// The pastes that bring it into the agent's box. Claude: small ones, which it takes as the person's own words; of a
@@ -56,7 +60,8 @@ impl Outgoing {
         let (prompt, rest) = self.text.split_at_checked(self.prompt_bytes).unwrap_or(("", &self.text));
         let mut pastes = pieces(prompt);
         let behind = pieces(rest);
-        if pastes.len() + behind.len() <= FEW_PIECES || behind.len() <= 1 {
+        let most = if prompt.is_empty() { MANY_PIECES } else { FEW_PIECES };
+        if pastes.len() + behind.len() <= most || behind.len() <= 1 {
             pastes.extend(behind);
         } else {
             pastes.push(rest.to_owned());
@@ -72,20 +77,24 @@ pub fn cleaned(text: &str) -> String {
     text.chars().filter(|sign| matches!(sign, '\t' | '\n') || !sign.is_control()).collect()
 }
 
-/// The text so that the agent takes none of it as a command: a blank before a first `/`, `!`, `#`, `@` or `-`, one after a last
-/// `\`, and one after a last word that an agent would offer to complete.
-fn plain(agent: Agent, text: &str) -> String {
-    let mut plain = String::with_capacity(text.len() + 2);
-    if text.starts_with(['/', '!', '#', '@', '&', '-', '?']) {
-        plain.push(' ');
+/// What goes in front, so that the agent does not take the text for a command of its own. A blank is enough for all but
+/// Claude's `/`: it looks for that behind blanks as well, and takes out signs that are not seen.
+fn front(agent: Agent, text: &str) -> &'static str {
+    if agent == Agent::Claude && fold(text).starts_with('/') {
+        "Message:\n"
+    } else if text.starts_with(['/', '!', '#', '@', '&', '-', '?']) {
+        " "
+    } else {
+        ""
     }
-    plain.push_str(text);
+}
+
+/// What goes behind: a blank after a last `\`, which would make a line feed of Enter, and after a last word that the agent
+/// offers to complete, which would make a choice of it.
+fn back(agent: Agent, text: &str) -> &'static str {
     let last = text.rsplit(char::is_whitespace).next().unwrap_or_default();
     let completes = agent == Agent::Claude && last.starts_with(['@', '/', '#']);
-    if text.ends_with('\\') || completes {
-        plain.push(' ');
-    }
-    plain
+    if text.ends_with('\\') || completes { " " } else { "" }
 }
 
 /// Cuts a text at its line feeds, and within a line where it must be.

@@ -26,7 +26,7 @@ fn d13_a_paste_end_inside_the_text_loses_its_escape() {
 
 #[test]
 fn d15_what_would_be_a_command_gets_a_blank_in_front() {
-    for text in ["/clear the cache first", "!important", "# Findings", "@src/a.rs is wrong", "- item"] {
+    for text in ["!important", "# Findings", "@src/a.rs is wrong", "- item"] {
         let out = outgoing(text, 0);
         assert_eq!(out.text, format!(" {text}"));
         assert_eq!(fold(&out.text), fold(text), "the evidence compares alike");
@@ -34,6 +34,11 @@ fn d15_what_would_be_a_command_gets_a_blank_in_front() {
     assert_eq!(outgoing("look at C:\\", 0).text, "look at C:\\ ");
     assert_eq!(outgoing("look at @src", 0).text, "look at @src ");
     assert_eq!(outgoing("plain", 0).text, "plain");
+    for text in ["/clear the cache first", " \n/clear the cache first", "\u{200b}/clear it"] {
+        let out = outgoing(text, 0);
+        assert_eq!(out.text, format!("Message:\n{text}"));
+        assert!(out.differs, "the evidence is compared with what was sent");
+    }
 }
 
 #[test]
@@ -66,9 +71,9 @@ fn a_long_answer_goes_in_one_paste_behind_the_prompt() {
     let pastes = outgoing(&text, prompt.len()).pastes(Agent::Claude);
     assert_eq!(pastes.len(), 2);
     assert_eq!(pastes[0], prompt);
-    let hostile = format!("/{prompt}{}", "a finding\n".repeat(60));
+    let hostile = format!("!{prompt}{}", "a finding\n".repeat(60));
     let pastes = outgoing(&hostile, prompt.len() + 1).pastes(Agent::Claude);
-    assert_eq!(pastes[0], format!(" /{prompt}"));
+    assert_eq!(pastes[0], format!(" !{prompt}"));
 }
 
 #[test]
@@ -78,11 +83,11 @@ fn d11_a_very_long_text_goes_into_a_file_and_one_line_names_it() {
         let text = "y".repeat(size);
         let given = delivery(&text, 0, folder.path().join("pairs/p").to_str().unwrap());
         let out = Outgoing::of(&given, Agent::Codex, 65_536).unwrap();
-        assert!(out.in_file);
+        assert!(out.differs);
         assert_eq!(out.text.lines().count(), 1);
         let path = folder.path().join("pairs/p/message-pair-1.3.txt");
         assert!(out.text.contains(path.to_str().unwrap()));
         assert_eq!(std::fs::read_to_string(path).unwrap(), text);
     }
-    assert!(!outgoing(&"y".repeat(20_000), 0).in_file);
+    assert!(!outgoing(&"y".repeat(20_000), 0).differs);
 }

@@ -50,6 +50,8 @@ pub struct Options {
     pub zone: TimeZone,
     /// A first message may go out although the box cannot be read.
     pub send_when_box_unknown: bool,
+    /// Orders are carried out and saved, and no record is looked at: for a command that only records a new run.
+    pub records_only: bool,
     /// Who drives, as the screens are to say it. Anything but [`DriverFact::Here`] makes a viewer: it reads, never acts.
     pub driver: DriverFact,
 }
@@ -62,6 +64,7 @@ impl Default for Options {
             home: String::new(),
             zone: TimeZone::UTC,
             send_when_box_unknown: false,
+            records_only: false,
             driver: DriverFact::Here,
         }
     }
@@ -110,6 +113,7 @@ pub struct Core<R, T, A> {
     notices: Vec<Notice>,
     why: Why,
     screen: Screen,
+    closing: bool,
 }
 
 impl<R: Records, T: Transcripts, A: Agents> Core<R, T, A> {
@@ -139,10 +143,11 @@ impl<R: Records, T: Transcripts, A: Agents> Core<R, T, A> {
             notices: Vec::new(),
             why: Why::default(),
             screen: Screen::default(),
+            closing: false,
         };
         core.load(now);
         core.tick(now);
-        if core.drives() {
+        if core.drives() && !core.options.records_only {
             core.stop_orphans(now);
         }
         core.settle(now);
@@ -211,6 +216,17 @@ impl<R: Records, T: Transcripts, A: Agents> Core<R, T, A> {
         matches!(self.options.driver, DriverFact::Here)
     }
 
+    /// From now on nothing new is begun; what a send sequence reports is still saved.
+    pub const fn close(&mut self) {
+        self.closing = true;
+    }
+
+    /// Whether a send sequence runs whose report is not saved yet.
+    #[must_use]
+    pub fn is_sending(&self) -> bool {
+        self.sessions.values().any(|known| known.sending.is_some())
+    }
+
     /// Says who drives, for a viewer.
     pub fn driven_by(&mut self, driver: DriverFact) {
         if self.options.driver != driver {
@@ -253,8 +269,12 @@ impl<R: Records, T: Transcripts, A: Agents> Core<R, T, A> {
     /// Says something once.
     fn notice(&mut self, text: String, is_error: bool, now: Timestamp) {
         const KEPT: usize = 50;
-        if self.notices.iter().any(|notice| notice.text == text) {
-            return;
+        if let Some(at) = self.notices.iter().position(|notice| notice.text == text) {
+            if is_error {
+                return;
+            }
+            // What went well is news each time.
+            self.notices.remove(at);
         }
         self.notices.push(Notice { at: now, text, is_error });
         let over = self.notices.len().saturating_sub(KEPT);

@@ -84,6 +84,15 @@ impl Handle {
         answered.await.unwrap_or_else(|_| gone())
     }
 
+    /// Gives an order and does not wait. The receiver gets the answer; it is closed without one when the driver has
+    /// ended or is too busy to take an order.
+    #[must_use]
+    pub fn order(&self, command: Command) -> oneshot::Receiver<Reply> {
+        let (answer, answered) = oneshot::channel();
+        let _ = self.requests.try_send(Request::Order(Box::new(command), answer));
+        answered
+    }
+
     /// Gives an order from a thread without a runtime.
     #[must_use]
     pub fn send_blocking(&self, command: Command) -> Reply {

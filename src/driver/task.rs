@@ -2,6 +2,7 @@
 //! Nothing is decided here. Whoever starts it gives it a thread of its own: saves are synchronous.
 
 use std::collections::BTreeMap;
+use std::io;
 use std::time::Duration;
 
 use jiff::Timestamp;
@@ -11,10 +12,13 @@ use super::core::{Core, Input};
 use super::handle::{Line, Request};
 use super::ports::{Agents, Outcome, Records, Transcripts};
 use crate::model::command::{Refusal, Reply};
-use crate::supervise::Shutdown;
+use crate::supervise::{Shutdown, Supervisor};
 
 /// The longest sleep: the wall clock may jump, and a suspended machine does not count its sleep.
 const LONGEST_SLEEP: Duration = Duration::from_secs(5);
+
+/// How long the end waits for a send sequence that runs.
+const LAST_WAIT: Duration = Duration::from_secs(3);
 
 /// What reaches the driver from the edges.
 #[derive(Debug)]
@@ -58,7 +62,32 @@ pub async fn drive<R: Records, T: Transcripts, A: Agents>(
         }
     }
     task.refuse_waiting();
+    task.finish_sending(&mut outcomes).await;
     (task.core, task.line)
+}
+
+/// Starts a thread that makes a driver and runs it until everything stops.
+///
+/// # Errors
+/// The system gives no thread, or no timer for it.
+pub fn start<R, T, A>(
+    supervisor: &Supervisor,
+    make: impl FnOnce() -> Core<R, T, A> + Send + 'static,
+    line: Line,
+    edges: Edges,
+    clock: fn() -> Timestamp,
+) -> io::Result<()>
+where
+    R: Records + 'static,
+    T: Transcripts + 'static,
+    A: Agents + 'static,
+{
+    let shutdown = supervisor.token();
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build()?;
+    supervisor.thread("driver", move || {
+        let core = make();
+        drop(runtime.block_on(drive(core, line, edges, shutdown, clock)));
+    })
 }
 
 struct Task<R, T, A> {
@@ -121,6 +150,19 @@ impl<R: Records, T: Transcripts, A: Agents> Task<R, T, A> {
         for event in self.core.take_events() {
             let _ = self.line.events.send(event);
         }
+    }
+
+    /// A sequence that has begun runs to its Enter; what it reports is saved before the end.
+    async fn finish_sending(&mut self, outcomes: &mut mpsc::Receiver<Outcome>) {
+        self.core.close();
+        let wait = async {
+            while self.core.is_sending() {
+                let Some(outcome) = outcomes.recv().await else { return };
+                self.core.input(Input::Outcome(Box::new(outcome)), (self.clock)());
+            }
+        };
+        let _ = tokio::time::timeout(LAST_WAIT, wait).await;
+        self.hand_out();
     }
 
     fn refuse_waiting(&mut self) {

@@ -54,3 +54,7 @@ impl Why {
         }
     }
 }
+
+#[cfg(test)]
+#[path = "why_tests.rs"]
+mod tests;

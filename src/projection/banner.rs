@@ -324,13 +324,11 @@ impl Case<'_> {
             (None, None) => None,
         };
         let mut lines: Vec<String> = limit.map(|limit| words::quoted(&limit.text)).into_iter().collect();
-        match (limit.and_then(|limit| limit.resets_at), record::limit_end(self.record)) {
-            (Some(at), Some(_)) => {
-                lines.push(format!("Goes on by itself at {}: {who} is asked to go on.", self.clock(at)))
-            }
-            (Some(at), None) => lines.push(format!("It ends at {}; nothing goes on by itself.", self.clock(at))),
-            (None, _) => lines.push("When it ends is not known; nothing goes on by itself.".to_owned()),
-        }
+        lines.push(match (limit.and_then(|limit| limit.resets_at), record::limit_end(self.record)) {
+            (Some(at), Some(_)) => format!("Goes on by itself at {}: {who} is asked to go on.", self.clock(at)),
+            (Some(at), None) => format!("It ends at {}; nothing goes on by itself.", self.clock(at)),
+            (None, _) => "When it ends is not known; nothing goes on by itself.".to_owned(),
+        });
         let offers = vec![offer("p", "try now", &format!("asks {who} to go on")), self.stop()];
         Banner { reason: Some(PauseReason::Limit), headline: format!("{who} is at its limit"), lines, offers }
     }
@@ -536,3 +534,7 @@ fn newest_answered(conversation: &Conversation) -> Option<&Turn> {
 fn offer(key: &str, word: &str, what: &str) -> Offer {
     Offer { key: key.to_owned(), word: word.to_owned(), what: what.to_owned() }
 }
+
+#[cfg(test)]
+#[path = "banner_tests.rs"]
+mod tests;

@@ -410,3 +410,7 @@ pub fn relay_number(entry: &Entry, pair: &PairRecord) -> Option<u32> {
     let counts = matches!(entry.purpose, Purpose::ToReviewer | Purpose::ToImplementer);
     (counts && entry.is_open()).then(|| pair.round_count.saturating_add(1))
 }
+
+#[cfg(test)]
+#[path = "record_tests.rs"]
+mod tests;

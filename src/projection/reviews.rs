@@ -7,6 +7,7 @@ use crate::model::ids::{MessageId, Role, TurnId};
 use crate::model::outbox::{Entry, EntryState};
 use crate::model::pair::{Direction, PairRecord, Round};
 use crate::model::text::first_line;
+use crate::verdict::points;
 
 /// Relays of the current pair and of those it continues, oldest first; an undelivered one is the last.
 #[must_use]
@@ -75,6 +76,7 @@ struct Judged {
 fn judged_answers(record: &RecordFacts<'_>, chain: &[&PairRecord]) -> Vec<Judged> {
     let Some(reviewer) = record.conversation(Role::Reviewer) else { return Vec::new() };
     let builder = record.conversation(Role::Implementer);
+    let mut earlier: Vec<String> = Vec::new();
     let mut judged: Vec<Judged> = Vec::new();
     let to_reviewer =
         chain.iter().flat_map(|pair| &pair.rounds).filter(|round| round.direction == Direction::ToReviewer);
@@ -86,13 +88,16 @@ fn judged_answers(record: &RecordFacts<'_>, chain: &[&PairRecord]) -> Vec<Judged
         last_n = round.n;
         let Some(turn) = answering_turn(reviewer, &round.delivered_turn_id) else { continue };
         let Some(answer) = &turn.answer else { continue };
+        let points = points::points(&answer.text);
+        let repeated = points::repeats(&points, &earlier).into_iter().filter(|repeats| *repeats).count();
         judged.push(Judged {
             turn_id: turn.id.clone(),
             message_id: Some(answer.message_id.clone()),
-            points: 0,
-            repeated: 0,
+            points: u32::try_from(points.len()).unwrap_or(u32::MAX),
+            repeated: u32::try_from(repeated).unwrap_or(u32::MAX),
             lines: builder.and_then(|builder| changed_lines(builder, round.source_turn_id.as_ref())),
         });
+        earlier.extend(points);
     }
     judged
 }

@@ -180,3 +180,7 @@ pub fn advance_prompt(config: &RunConfig) -> String {
 pub fn review_prompt(config: &PairConfig) -> String {
     config.review_prompt.replace("{stop_signal}", &config.stop_signal)
 }
+
+#[cfg(test)]
+#[path = "words_tests.rs"]
+mod tests;

@@ -167,12 +167,12 @@ impl Claude {
     }
 
     fn user(&mut self, turns: &mut Turns, pos: &RecordPos, line: &Line<'_>) {
-        let Some(message) = loose::inner::<Message<'_>>(line.message) else {
+        let Some(message) = loose::object::<Message<'_>>(line.message) else {
             turns.unknown("user/malformed");
             return;
         };
         turns.spoke(pos.at);
-        let blocks: Vec<Block<'_>> = loose::elements(message.content);
+        let blocks: Vec<Block<'_>> = loose::objects(message.content);
         let mut has_results = false;
         for block in blocks.iter().filter(|block| block.kind.as_deref() == Some("tool_result")) {
             has_results = true;
@@ -215,7 +215,7 @@ impl Claude {
 
     fn tool_result(&mut self, turns: &mut Turns, pos: &RecordPos, line: &Line<'_>, block: &Block<'_>) {
         let call = block.tool_use_id.as_deref().unwrap_or_default();
-        let result: ToolUseResult<'_> = loose::inner(line.tool_use_result).unwrap_or_default();
+        let result: ToolUseResult<'_> = loose::object(line.tool_use_result).unwrap_or_default();
         if result.is_async || result.status.as_deref() == Some("async_launched") {
             self.background.launched(result.agent_id.as_deref().unwrap_or(call));
             turns.background(self.background.count());
@@ -227,7 +227,7 @@ impl Claude {
     }
 
     fn queued_command(&mut self, turns: &mut Turns, pos: &RecordPos, line: &Line<'_>) {
-        let Some(command) = loose::inner::<QueuedCommand<'_>>(line.attachment) else { return };
+        let Some(command) = loose::object::<QueuedCommand<'_>>(line.attachment) else { return };
         if command.kind.as_deref() != Some("queued_command") {
             return;
         }
@@ -317,7 +317,7 @@ fn classify(line: &Line<'_>, text: &str) -> Said {
 }
 
 fn origin(raw: Option<&serde_json::value::RawValue>) -> Option<Cow<'_, str>> {
-    loose::inner::<Origin<'_>>(raw).and_then(|origin| origin.kind)
+    loose::object::<Origin<'_>>(raw).and_then(|origin| origin.kind)
 }
 
 /// What stands between `<name>` and `</name>`.
@@ -339,20 +339,20 @@ fn compaction(turns: &mut Turns, pos: &RecordPos) {
 
 fn changed_lines(result: &ToolUseResult<'_>) -> Option<(u32, u32)> {
     result.structured_patch?;
-    let hunks: Vec<Hunk<'_>> = loose::elements(result.structured_patch);
+    let hunks: Vec<Hunk<'_>> = loose::objects(result.structured_patch);
     if hunks.is_empty() && result.kind.as_deref() == Some("create") {
         let content = loose::string(result.content)?;
         return Some((u32::try_from(content.lines().count()).ok()?, 0));
     }
     Some(hunks.iter().fold((0, 0), |(added, removed), hunk| {
-        let lines: Vec<String> = loose::elements(hunk.lines);
-        let (more, less) = tools::count_lines(lines.iter().map(String::as_str));
+        let lines = loose::strings(hunk.lines);
+        let (more, less) = tools::count_lines(lines.iter().map(Cow::as_ref));
         (added + more, removed + less)
     }))
 }
 
 fn assistant(turns: &mut Turns, pos: &RecordPos, line: &Line<'_>) {
-    let Some(message) = loose::inner::<Message<'_>>(line.message) else {
+    let Some(message) = loose::object::<Message<'_>>(line.message) else {
         turns.unknown("assistant/malformed");
         return;
     };
@@ -367,7 +367,7 @@ fn assistant(turns: &mut Turns, pos: &RecordPos, line: &Line<'_>) {
         has_text = true;
         turns.text(pos, &id, &text);
     }
-    for block in loose::elements::<Block<'_>>(message.content) {
+    for block in loose::objects::<Block<'_>>(message.content) {
         match block.kind.as_deref().unwrap_or_default() {
             "text" => {
                 has_text = true;
@@ -410,7 +410,7 @@ fn synthetic(turns: &mut Turns, pos: &RecordPos, line: &Line<'_>, message: &Mess
 
 fn call(block: &Block<'_>) -> Call {
     let name = block.name.as_deref().unwrap_or_default();
-    let input: Input<'_> = loose::inner(block.input).unwrap_or_default();
+    let input: Input<'_> = loose::object(block.input).unwrap_or_default();
     let question = (name == "AskUserQuestion").then(|| input.question());
     let summary = match &question {
         Some(question) => tools::first_words(question),
@@ -441,8 +441,8 @@ pub(super) fn edits(body: &[u8]) -> bool {
         return false;
     }
     parsed(body, |line| {
-        let message: Option<Message<'_>> = loose::inner(line.message);
-        let blocks: Vec<Block<'_>> = message.map(|message| loose::elements(message.content)).unwrap_or_default();
+        let message: Option<Message<'_>> = loose::object(line.message);
+        let blocks: Vec<Block<'_>> = message.map(|message| loose::objects(message.content)).unwrap_or_default();
         blocks.iter().any(|block| {
             block.kind.as_deref() == Some("tool_use") && block.name.as_deref().is_some_and(tools::is_editor)
         })

@@ -178,7 +178,7 @@ impl Codex {
         let pos = position(ordinal.as_deref(), offset, time(line.timestamp.as_deref()));
         turns.seen(&pos);
         let kind = line.kind.as_deref().unwrap_or_default();
-        let Some(payload) = loose::inner::<Payload<'_>>(line.payload) else {
+        let Some(payload) = loose::object::<Payload<'_>>(line.payload) else {
             turns.unknown(&format!("{kind}/malformed"));
             return;
         };
@@ -199,7 +199,7 @@ impl Codex {
         if let Some(id) = payload.id.as_deref() {
             turns.session(id);
         }
-        let git: Option<Git<'_>> = loose::inner(payload.git);
+        let git: Option<Git<'_>> = loose::object(payload.git);
         let branch = git.and_then(|git| git.branch);
         turns.place(payload.cwd.as_deref(), branch.as_deref(), payload.cli_version.as_deref());
     }
@@ -240,7 +240,7 @@ impl Codex {
     }
 
     fn started(&mut self, payload: &Payload<'_>) {
-        let attribution: Option<Attribution<'_>> = loose::inner(payload.turn_attribution);
+        let attribution: Option<Attribution<'_>> = loose::object(payload.turn_attribution);
         let trigger = attribution.and_then(|attribution| attribution.turn_trigger);
         self.open(payload.turn_id.as_deref().unwrap_or_default());
         if let Some(task) = &mut self.task {
@@ -273,7 +273,7 @@ impl Codex {
         if !(task.prompted || task.active) {
             return;
         }
-        let error: Option<TaskError<'_>> = loose::inner(payload.error);
+        let error: Option<TaskError<'_>> = loose::object(payload.error);
         let told = match &error {
             Some(error) => Some((
                 error.message.as_deref().unwrap_or_default().to_owned(),
@@ -314,7 +314,7 @@ impl Codex {
     }
 
     fn item(&mut self, turns: &mut Turns, pos: &RecordPos, payload: &Payload<'_>) {
-        let Some(item) = loose::inner::<Done<'_>>(payload.item) else {
+        let Some(item) = loose::object::<Done<'_>>(payload.item) else {
             turns.unknown("event_msg/item_completed/malformed");
             return;
         };
@@ -332,7 +332,7 @@ impl Codex {
         }
         match kind {
             "Reasoning" => {
-                let parts: Vec<String> = loose::elements(item.summary_text);
+                let parts = loose::strings(item.summary_text);
                 if self.is_prompted() {
                     turns.thinking(pos, &parts.join("\n"));
                 }
@@ -510,8 +510,8 @@ fn result(turns: &mut Turns, pos: &RecordPos, call: &str, ok: Option<bool>) {
 }
 
 fn is_genuine(payload: &Payload<'_>, text: &str) -> bool {
-    let passthrough: Option<Passthrough<'_>> = loose::inner(payload.internal_chat_message_metadata_passthrough);
-    let kinds: Vec<String> = passthrough.map(|known| loose::elements(known.content_item_kinds)).unwrap_or_default();
+    let passthrough: Option<Passthrough<'_>> = loose::object(payload.internal_chat_message_metadata_passthrough);
+    let kinds: Vec<String> = passthrough.map(|known| loose::objects(known.content_item_kinds)).unwrap_or_default();
     if kinds.is_empty() {
         !INJECTED.iter().any(|start| text.trim_start().starts_with(start))
     } else {
@@ -544,7 +544,7 @@ pub(super) fn is_subagent_thread(body: &[u8]) -> Option<bool> {
         return None;
     }
     parsed(body, |line| {
-        let payload: Payload<'_> = loose::inner(line.payload)?;
+        let payload: Payload<'_> = loose::object(line.payload)?;
         let named_so = |source: &RawValue| source.get().contains("subagent");
         Some(payload.thread_source.as_deref() == Some("subagent") || payload.source.is_some_and(named_so))
     })?
@@ -556,11 +556,11 @@ pub(super) fn edits(body: &[u8]) -> bool {
         return false;
     }
     parsed(body, |line| {
-        let Some(payload) = loose::inner::<Payload<'_>>(line.payload) else { return false };
+        let Some(payload) = loose::object::<Payload<'_>>(line.payload) else { return false };
         match payload.kind.as_deref() {
             Some("function_call" | "custom_tool_call" | "local_shell_call") => calls::call(&payload).edits,
             Some("item_completed") => {
-                let item: Option<Done<'_>> = loose::inner(payload.item);
+                let item: Option<Done<'_>> = loose::object(payload.item);
                 let kind: Option<Cow<'_, str>> = item.and_then(|item| item.kind);
                 kind.as_deref() == Some("FileChange")
             }

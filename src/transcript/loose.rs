@@ -93,22 +93,31 @@ pub(super) fn number<'de, D: Deserializer<'de>>(from: D) -> Result<Option<i64>, 
     })
 }
 
-/// Parses a nested value; another shape gives `None`.
-pub(super) fn inner<'a, T: Deserialize<'a>>(raw: Option<&'a RawValue>) -> Option<T> {
-    serde_json::from_str(raw?.get()).ok()
+/// Parses a nested object; another shape gives `None`. (Of a list, serde would take the elements for the fields.)
+pub(super) fn object<'a, T: Deserialize<'a>>(raw: Option<&'a RawValue>) -> Option<T> {
+    let text = raw?.get();
+    if text.starts_with('{') { serde_json::from_str(text).ok() } else { None }
 }
 
-/// The elements of a list that have the shape; the others are left out.
-pub(super) fn elements<'a, T: Deserialize<'a>>(raw: Option<&'a RawValue>) -> Vec<T> {
-    let parts: Vec<&'a RawValue> = inner(raw).unwrap_or_default();
-    parts.into_iter().filter_map(|part| serde_json::from_str(part.get()).ok()).collect()
+fn parts(raw: Option<&RawValue>) -> Vec<&RawValue> {
+    raw.and_then(|raw| serde_json::from_str(raw.get()).ok()).unwrap_or_default()
+}
+
+/// The objects of a list that have the shape; other elements are left out.
+pub(super) fn objects<'a, T: Deserialize<'a>>(raw: Option<&'a RawValue>) -> Vec<T> {
+    parts(raw).into_iter().filter_map(|part| object(Some(part))).collect()
+}
+
+/// The strings of a list; other elements are left out.
+pub(super) fn strings(raw: Option<&RawValue>) -> Vec<Cow<'_, str>> {
+    parts(raw).into_iter().filter_map(|part| string(Some(part))).collect()
 }
 
 /// A string value.
 pub(super) fn string(raw: Option<&RawValue>) -> Option<Cow<'_, str>> {
     #[derive(Deserialize)]
     struct Text<'a>(#[serde(borrow)] Cow<'a, str>);
-    inner::<Text<'_>>(raw).map(|text| text.0)
+    serde_json::from_str::<Text<'_>>(raw?.get()).ok().map(|text| text.0)
 }
 
 /// A text block of a content list, whichever of the agents' names it goes by.
@@ -125,7 +134,7 @@ pub(super) fn content_text(raw: Option<&RawValue>) -> Option<Cow<'_, str>> {
     if let Some(text) = string(raw) {
         return Some(text);
     }
-    let blocks: Vec<TextBlock<'_>> = elements(raw);
+    let blocks: Vec<TextBlock<'_>> = objects(raw);
     let texts: Vec<Cow<'_, str>> = blocks
         .into_iter()
         .filter(|block| {

@@ -34,7 +34,7 @@ pub struct Summary {
     pub damaged: u64,
     /// A longer head would say more: the session, its folder or its title is not known yet.
     pub wants_head: bool,
-    /// A longer tail would say more: nothing of the conversation stands in it.
+    /// A longer tail would say more: it does not show how the newest turn stands, or no message of the agent.
     pub wants_tail: bool,
 }
 
@@ -69,7 +69,7 @@ pub struct Ends<'a> {
 /// Reads the two ends. If the head is the whole file, the tail is not looked at.
 ///
 /// A first line may be megabytes long (a session's base instructions stand in it): while `wants_head` is set,
-/// probing again with a longer head says more, up to the length of the file.
+/// probing again with a longer head says more. A caller stops at a bound of its own: a file may hold no prompt at all.
 #[must_use]
 pub fn probe(agent: Agent, file_name: &str, ends: Ends<'_>) -> Summary {
     let whole = ends.head.len() as u64 >= ends.length;
@@ -79,22 +79,23 @@ pub fn probe(agent: Agent, file_name: &str, ends: Ends<'_>) -> Summary {
     let tail = if whole { None } else { Some(read_tail(agent, ends.tail)) };
     let end = tail.as_ref().unwrap_or(&head);
     let by_name = id_of_file(agent, file_name);
-    let spoken = end.last_spoken_at.is_some();
+    let last_message = last_message(end);
+    let says_enough = tail.is_none() || (says_something(end) && last_message.is_some());
     let knows_start =
         (head.session_id.is_some() || reader.consumed() > 0) && head.cwd.is_some() && head.title.is_some();
     Summary {
         session_id: end.session_id.clone().or_else(|| head.session_id.clone()).or(by_name),
         cwd: end.cwd.clone().or_else(|| head.cwd.clone()),
         title: head.title.clone(),
-        last_message: last_message(end),
+        last_message,
         branch: end.branch.clone().or_else(|| head.branch.clone()),
         cli_version: end.cli_version.clone().or_else(|| head.cli_version.clone()),
         is_subagent: is_subagent(agent, file_name, ends.head),
-        state: if tail.is_some() && !spoken { State::Working } else { state(end) },
+        state: state(end),
         last_spoken_at: end.last_spoken_at.or(head.last_spoken_at),
         damaged: head.damaged + tail.as_ref().map_or(0, |tail| tail.damaged),
         wants_head: !whole && !knows_start,
-        wants_tail: tail.is_some() && !spoken && (ends.tail.len() as u64) < ends.length,
+        wants_tail: !says_enough && (ends.tail.len() as u64) < ends.length,
     }
 }
 
@@ -104,6 +105,14 @@ fn read_tail(agent: Agent, tail: &[u8]) -> std::sync::Arc<Conversation> {
     let mut reader = Reader::inside_a_turn(agent);
     reader.push(tail.get(start..).unwrap_or_default());
     reader.conversation()
+}
+
+/// Whether a tail says how the turn stands in which it begins, or holds a later one.
+fn says_something(tail: &Conversation) -> bool {
+    match tail.turns.as_slice() {
+        [before] => before.outcome.is_some() || !before.items.is_empty(),
+        turns => !turns.is_empty(),
+    }
 }
 
 fn state(told: &Conversation) -> State {
@@ -135,7 +144,10 @@ pub fn id_of_file(agent: Agent, file_name: &str) -> Option<SessionId> {
     let id = match agent {
         Agent::Claude => stem,
         // rollout-2026-11-30T09-50-14-<36 characters>
-        Agent::Codex => stem.strip_prefix("rollout-").and_then(|rest| rest.get(20..))?,
+        Agent::Codex => {
+            let (time, id) = stem.strip_prefix("rollout-")?.split_at_checked(20)?;
+            Some(id).filter(|_| time.bytes().all(|b| b.is_ascii_digit() || matches!(b, b'-' | b'T')))?
+        }
     };
     (!id.is_empty()).then(|| SessionId::new(id))
 }

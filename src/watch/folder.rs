@@ -6,10 +6,10 @@ use std::path::{Path, PathBuf};
 
 use tokio::sync::mpsc;
 
+use super::POLL_EVERY;
 use super::eyes::{Eyes, MakeWatcher, system_watcher};
 use super::mailbox::{Interest, Mailbox};
-use super::scan::Stamp;
-use super::{POLL_EVERY, settle};
+use super::scan::{Stamp, settle};
 use crate::supervise::Supervisor;
 
 /// Watches named files of a folder that need not be there yet.

@@ -18,7 +18,7 @@ const TITLE: usize = 256 * 1024;
 /// First lines of this size are still read (a rollout's first line holds the whole instructions).
 const META: usize = 8 * 1024 * 1024;
 /// Bytes of the end, where a newer work tree may stand.
-const TAIL: u64 = 16 * 1024;
+const TAIL: u64 = 8 * 1024;
 
 /// What a probe saw.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

@@ -163,3 +163,14 @@ fn walk(root: &Root, folder: &Path, meta: &Metadata, depth: usize, found: &mut S
     let is_leaf = depth == naming::leaf_depth(root.agent);
     found.folders.insert(folder.to_owned(), Folder { newest, is_leaf });
 }
+
+/// The path as the system reports it in events: absolute, symlinks resolved as far as it exists.
+pub(super) fn settle(path: &Path) -> PathBuf {
+    let absolute = std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
+    for ancestor in absolute.ancestors() {
+        if let (Ok(real), Ok(rest)) = (ancestor.canonicalize(), absolute.strip_prefix(ancestor)) {
+            return if rest.as_os_str().is_empty() { real } else { real.join(rest) };
+        }
+    }
+    absolute
+}

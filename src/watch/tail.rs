@@ -9,9 +9,10 @@ use std::sync::Arc;
 
 use jiff::tz::TimeZone;
 
-use super::scan::Stamp;
+use super::naming::Named;
+use super::scan::{Spotted, Stamp};
 use crate::model::conversation::Conversation;
-use crate::model::ids::Agent;
+use crate::model::ids::{Agent, SessionId};
 use crate::model::outbox::TranscriptMark;
 use crate::transcript::Reader;
 
@@ -69,6 +70,11 @@ impl Tail {
 
     pub(super) fn path(&self) -> &Path {
         &self.path
+    }
+
+    /// The file as a walk would have met it at the end of the last read.
+    pub(super) fn spotted(&self, id: SessionId) -> Spotted {
+        Spotted { named: Named { agent: self.agent, id, compressed: self.compressed }, stamp: self.stamp }
     }
 
     /// Whether the file differs from what was last read.

@@ -42,6 +42,34 @@ fn an_append_is_heard_and_read_and_a_torn_line_waits() {
     assert_eq!(after, at_once(Agent::Claude, whole.as_bytes()));
 }
 
+/// The reader waits for wake-ups only: one that is lost would leave it waiting.
+#[test]
+fn nothing_is_missed_of_a_writer_that_does_not_wait() {
+    let mut desk = Desk::new();
+    let path = desk.claude("-p", ID);
+    let whole = talk(ID, 400);
+    put(&path, "");
+    desk.present(Agent::Claude, ID);
+    let (target, text) = (path.clone(), whole.clone());
+    let writer = std::thread::spawn(move || {
+        for (n, piece) in text.as_bytes().chunks(173).enumerate() {
+            append(&target, piece);
+            if n % 7 == 0 {
+                std::thread::yield_now();
+            }
+        }
+    });
+    let mut seen = 0;
+    while seen < whole.len() as u64 {
+        desk.until_changed(Agent::Claude, ID);
+        let read = desk.present(Agent::Claude, ID);
+        assert!(read.length >= seen && read.damaged == 0);
+        seen = read.length;
+    }
+    writer.join().unwrap();
+    assert_eq!(desk.present(Agent::Claude, ID), at_once(Agent::Claude, whole.as_bytes()));
+}
+
 #[test]
 fn reading_is_no_news() {
     let mut desk = Desk::new();

@@ -15,6 +15,8 @@ pub enum Box {
     Empty,
     /// A text, its rows joined by line feeds.
     Text(String),
+    /// The end of a text that is longer than the box: what stands above cannot be seen.
+    End(String),
 }
 
 /// Finds the box on a captured pane.
@@ -27,14 +29,22 @@ pub fn find(agent: Agent, captured: &str) -> Box {
     }
 }
 
-/// Reads the box for a text that may stand in it.
+/// Reads the box for a text that may stand in it. `typed`: trellis typed the whole of it into an empty box and saw it
+/// grow, so that its end stands for it when the box is too small.
 #[must_use]
-pub fn read(agent: Agent, captured: &str, ours: Option<&str>) -> InputBox {
+pub fn read(agent: Agent, captured: &str, ours: Option<&str>, typed: bool) -> InputBox {
     match (find(agent, captured), ours) {
         (Box::Unknown, _) => InputBox::Unknown,
         (Box::Empty, _) => InputBox::Empty,
         (Box::Text(shown), Some(ours)) if shows_all(&shown, ours) => InputBox::Ours,
-        (Box::Text(_), _) => InputBox::Other,
+        (Box::End(shown), Some(ours)) if fold(ours).ends_with(&fold(&shown)) => {
+            if typed {
+                InputBox::Ours
+            } else {
+                InputBox::Unknown
+            }
+        }
+        (Box::Text(_) | Box::End(_), _) => InputBox::Other,
     }
 }
 
@@ -43,12 +53,31 @@ pub fn read(agent: Agent, captured: &str, ours: Option<&str>) -> InputBox {
 fn claude(rows: &[Row]) -> Box {
     let rules: Vec<usize> = (0..rows.len()).filter(|at| rows.get(*at).is_some_and(|row| is_rule(row))).collect();
     let boxes = rules.iter().zip(rules.iter().skip(1)).rev();
-    let inner = boxes.filter_map(|(top, bottom)| rows.get(top + 1..*bottom)).find(|inner| {
-        inner.first().is_some_and(|row| {
-            row.first().is_some_and(|c| c.sign == '❯') && row.get(1).is_some_and(|c| c.sign == '\u{a0}')
-        })
-    });
-    inner.map_or(Box::Unknown, contents)
+    let inner =
+        boxes.filter_map(|(top, bottom)| Some((rows.get(*top)?, rows.get(top + 1..*bottom)?, rows.get(*bottom)?)));
+    for (top, inner, bottom) in inner {
+        let marked = inner.first().is_some_and(|row| {
+            row.first().is_some_and(|cell| cell.sign == '❯') && row.get(1).is_some_and(|cell| cell.sign == '\u{a0}')
+        });
+        match (marked, hides(top, '↑'), hides(bottom, '↓')) {
+            (true, false, false) => return contents(inner),
+            (false, true, false) => {
+                return if let Box::Text(end) = contents(inner) { Box::End(end) } else { Box::Unknown };
+            }
+            (_, _, true) => return Box::Unknown,
+            (_, _, false) => {}
+        }
+    }
+    Box::Unknown
+}
+
+/// A border that says how many rows it hides: `─── ↑ 9 more ───`.
+fn hides(rule: &[Cell], arrow: char) -> bool {
+    let label: String = rule.iter().map(|cell| cell.sign).filter(|sign| *sign != '─').collect();
+    let mut words = label.split_whitespace();
+    words.next().is_some_and(|word| word.chars().eq([arrow]))
+        && words.next().is_some_and(|word| word.bytes().all(|byte| byte.is_ascii_digit()))
+        && words.next() == Some("more")
 }
 
 /// A border: at least ten rule signs from the edge on, and more of them than of anything else (a label may stand in it).
@@ -101,6 +130,12 @@ pub fn shows_beginning(shown: &str, text: &str) -> bool {
     let (shown, ours) = (fold(shown), fold(text));
     ours.starts_with(&shown)
         || folded_paste(&shown).is_some_and(|(before, _, after)| after.is_empty() && ours.starts_with(before))
+}
+
+/// Whether what is seen of a box that is too small is a part of this text.
+#[must_use]
+pub fn shows_part(shown: &str, text: &str) -> bool {
+    fold(text).contains(&fold(shown))
 }
 
 /// Splits a folded box at its one paste mark: what stands before, the lines it stands for, what stands after.

@@ -33,29 +33,29 @@ fn an_empty_box_is_empty_also_when_the_agent_hints_or_works() {
 fn d9_half_a_sentence_is_other_wherever_the_cursor_stands() {
     for frame in [frame!("claude_typed"), frame!("claude_typed_home")] {
         assert_eq!(find(Agent::Claude, frame), Box::Text(HALF.to_owned()));
-        assert_eq!(read(Agent::Claude, frame, Some("something else")), InputBox::Other);
-        assert_eq!(read(Agent::Claude, frame, None), InputBox::Other);
+        assert_eq!(read(Agent::Claude, frame, Some("something else"), false), InputBox::Other);
+        assert_eq!(read(Agent::Claude, frame, None, false), InputBox::Other);
     }
     for frame in [frame!("codex_typed"), frame!("codex_typed_home")] {
         assert_eq!(find(Agent::Codex, frame), Box::Text(HALF.to_owned()));
-        assert_eq!(read(Agent::Codex, frame, None), InputBox::Other);
+        assert_eq!(read(Agent::Codex, frame, None, false), InputBox::Other);
     }
 }
 
 #[test]
 fn our_own_text_is_ours_wrapped_or_with_wide_letters() {
-    assert_eq!(read(Agent::Claude, frame!("claude_three"), Some(THREE)), InputBox::Ours);
-    assert_eq!(read(Agent::Codex, frame!("codex_three"), Some(THREE)), InputBox::Ours);
-    assert_eq!(read(Agent::Claude, frame!("claude_wrap"), Some(&sixty_words())), InputBox::Ours);
-    assert_eq!(read(Agent::Codex, frame!("codex_wrap"), Some(&sixty_words())), InputBox::Ours);
-    assert_eq!(read(Agent::Claude, frame!("claude_three"), Some("first line\nsecond")), InputBox::Other);
+    assert_eq!(read(Agent::Claude, frame!("claude_three"), Some(THREE), false), InputBox::Ours);
+    assert_eq!(read(Agent::Codex, frame!("codex_three"), Some(THREE), false), InputBox::Ours);
+    assert_eq!(read(Agent::Claude, frame!("claude_wrap"), Some(&sixty_words()), false), InputBox::Ours);
+    assert_eq!(read(Agent::Codex, frame!("codex_wrap"), Some(&sixty_words()), false), InputBox::Ours);
+    assert_eq!(read(Agent::Claude, frame!("claude_three"), Some("first line\nsecond"), false), InputBox::Other);
 }
 
 #[test]
 fn a_folded_paste_is_ours_only_with_our_number_of_lines_and_nothing_beside_it() {
-    assert_eq!(read(Agent::Claude, frame!("claude_30"), Some(&thirty_one())), InputBox::Ours);
-    assert_eq!(read(Agent::Codex, frame!("codex_30"), Some(&thirty_one())), InputBox::Ours);
-    assert_eq!(read(Agent::Claude, frame!("claude_30"), Some("a\nb")), InputBox::Other);
+    assert_eq!(read(Agent::Claude, frame!("claude_30"), Some(&thirty_one()), false), InputBox::Ours);
+    assert_eq!(read(Agent::Codex, frame!("codex_30"), Some(&thirty_one()), false), InputBox::Ours);
+    assert_eq!(read(Agent::Claude, frame!("claude_30"), Some("a\nb"), false), InputBox::Other);
     let behind = format!("Feedback:\n\n{}", thirty_one());
     assert!(shows_all("Feedback:\n\n[Pasted text #3 +31 lines]", &behind));
     assert!(!shows_all("Feedback: wait [Pasted text #3 +31 lines]", &behind));
@@ -65,9 +65,19 @@ fn a_folded_paste_is_ours_only_with_our_number_of_lines_and_nothing_beside_it() 
 }
 
 #[test]
+fn of_a_text_longer_than_the_box_only_the_end_is_seen() {
+    let frame = frame!("claude_scrolled");
+    let text = format!("Feedback:\n\n{}", "word ".repeat(600));
+    assert!(matches!(find(Agent::Claude, frame), Box::End(_)));
+    assert_eq!(read(Agent::Claude, frame, Some(&text), true), InputBox::Ours);
+    assert_eq!(read(Agent::Claude, frame, Some(&text), false), InputBox::Unknown, "nobody saw what stands above");
+    assert_eq!(read(Agent::Claude, frame, Some("something else"), true), InputBox::Other);
+}
+
+#[test]
 fn a_question_has_no_box() {
     assert_eq!(find(Agent::Claude, frame!("claude_question")), Box::Unknown);
-    assert_eq!(read(Agent::Claude, frame!("claude_question"), Some("x")), InputBox::Unknown);
+    assert_eq!(read(Agent::Claude, frame!("claude_question"), Some("x"), false), InputBox::Unknown);
 }
 
 #[test]

@@ -55,18 +55,18 @@ impl Typing<'_> {
         progress.end(outcome)
     }
 
-    /// Presses Enter on a text that already stands in the box.
+    /// Presses Enter on a text that already stands in the box. `typed`: this program typed it and saw it stand there.
     #[must_use]
-    pub fn enter_alone(&self, text: &str) -> SendReport {
+    pub fn enter_alone(&self, text: &str, typed: bool) -> SendReport {
         let mut progress = Progress::new();
-        let outcome = self.run_enter(text, &mut progress);
+        let outcome = self.run_enter(text, typed, &mut progress);
         progress.end(outcome)
     }
 
     fn run(&self, pastes: &[String], blind: bool, progress: &mut Progress) -> Result<(), String> {
         self.make_ready(progress)?;
         (self.check)(Moment::BeforeTheFirst)?;
-        progress.box_known = match self.look(None)? {
+        progress.box_known = match self.look(None, false)? {
             InputBox::Empty => true,
             InputBox::Unknown if blind => false,
             InputBox::Unknown => return Err(format!("{}'s input box cannot be read", self.agent)),
@@ -85,10 +85,10 @@ impl Typing<'_> {
         self.press_enter(progress)
     }
 
-    fn run_enter(&self, text: &str, progress: &mut Progress) -> Result<(), String> {
+    fn run_enter(&self, text: &str, typed: bool, progress: &mut Progress) -> Result<(), String> {
         self.make_ready(progress)?;
         (self.check)(Moment::BeforeTheFirst)?;
-        match self.look(Some(text))? {
+        match self.look(Some(text), typed)? {
             InputBox::Ours => self.press_enter(progress),
             InputBox::Empty => Err(format!("{}'s input box is empty", self.agent)),
             InputBox::Other => Err(format!("{}'s input box does not hold exactly our text", self.agent)),
@@ -119,8 +119,8 @@ impl Typing<'_> {
         self.pane.leave_copy_mode()
     }
 
-    fn look(&self, ours: Option<&str>) -> Result<InputBox, String> {
-        Ok(input_box::read(self.agent, &self.pane.server.capture(&self.pane.id)?, ours))
+    fn look(&self, ours: Option<&str>, typed: bool) -> Result<InputBox, String> {
+        Ok(input_box::read(self.agent, &self.pane.server.capture(&self.pane.id)?, ours, typed))
     }
 
     /// What stands in the box is what was typed, or a beginning of it that is not drawn to its end yet.
@@ -131,7 +131,8 @@ impl Typing<'_> {
         match input_box::find(self.agent, &self.pane.server.capture(&self.pane.id)?) {
             Box::Empty => Ok(()),
             Box::Text(shown) if input_box::shows_beginning(&shown, &progress.typed) => Ok(()),
-            Box::Text(_) => Err(format!("{}'s input box was changed while trellis typed", self.agent)),
+            Box::End(shown) if input_box::shows_part(&shown, &progress.typed) => Ok(()),
+            Box::Text(_) | Box::End(_) => Err(format!("{}'s input box was changed while trellis typed", self.agent)),
             Box::Unknown => Err(format!("{}'s input box went away while trellis typed", self.agent)),
         }
     }
@@ -155,7 +156,7 @@ impl Typing<'_> {
             return Ok(());
         }
         for _ in 0..DRAWINGS {
-            match self.look(Some(&progress.typed))? {
+            match self.look(Some(&progress.typed), true)? {
                 InputBox::Ours => return Ok(()),
                 InputBox::Empty | InputBox::Other | InputBox::Unknown => thread::sleep(DRAWING),
             }

@@ -59,7 +59,7 @@ impl<R: Records, T: Transcripts, A: Agents> Core<R, T, A> {
         }
         known.sending = Some((key.clone(), delivery.entry.clone()));
         known.facts.sending = true;
-        delivery.allow_unknown_box |= self.options.send_when_box_unknown && delivery.attempt <= 1;
+        delivery.allow_unknown_box &= self.options.send_when_box_unknown;
         self.agents.begin(if enter_only {
             Job::PressEnter(key.clone(), delivery)
         } else {
@@ -102,9 +102,15 @@ impl<R: Records, T: Transcripts, A: Agents> Core<R, T, A> {
     /// A session that another active record took meanwhile.
     fn taken_by_other(&self, run: &RecordKey, sides: [&SessionRef; 2]) -> Option<Refusal> {
         sides.into_iter().find_map(|side| {
-            let other = self.ledger.active_with(&side.key()).filter(|other| *other != run)?;
+            let others = self.ledger.active_with(&side.key()).into_iter();
+            let other = others.filter(|other| *other != run).find(|other| !self.is_pair_of(other, run))?;
             Some(Refusal::not_now(format!("{} is in use by {other}: stop that first", side.key())))
         })
+    }
+
+    fn is_pair_of(&self, pair: &RecordKey, run: &RecordKey) -> bool {
+        let owner = PairRecord::held(&self.books, pair).and_then(|held| self.books.owner(&held.record));
+        owner.is_some_and(|owner| &owner.record.key() == run)
     }
 
     /// The first save of a record.
@@ -115,7 +121,7 @@ impl<R: Records, T: Transcripts, A: Agents> Core<R, T, A> {
         let key = record.key();
         let mut step = Step::unchanged(record);
         step.changed = true;
-        step.events.push((step.record.started(), None));
+        step.events.extend(step.record.created().map(|kind| (kind, None)));
         self.law(step, now)?;
         for role in [Role::Implementer, Role::Reviewer] {
             if let Some(session) = K::held(&self.books, &key).map(|held| held.record.session(role).key()) {

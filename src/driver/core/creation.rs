@@ -15,7 +15,7 @@ use crate::model::run::RunRecord;
 /// An order waits this long for the observation of its sessions.
 const PATIENCE: SignedDuration = SignedDuration::from_secs(5);
 
-/// Ids of new records: the time and a suffix, so that they sort by age and never meet.
+/// Ids of new records: the time and a suffix, so that they sort by age; one that is taken is passed over.
 #[derive(Clone, Debug)]
 pub struct Ids {
     state: u64,
@@ -32,8 +32,8 @@ impl Ids {
     pub fn next(&mut self, now: Timestamp) -> String {
         const LETTERS: &[u8] = b"abcdefghijkmnpqrstuvwxyz23456789";
         let mut bits = self.step();
-        let mut suffix = String::with_capacity(5);
-        for _ in 0..5 {
+        let mut suffix = String::with_capacity(6);
+        for _ in 0..6 {
             let at = usize::try_from(bits & 31).unwrap_or(0);
             suffix.push(LETTERS.get(at).copied().map_or('x', char::from));
             bits >>= 5;
@@ -183,3 +183,7 @@ fn first_words(run: &RunRecord) -> String {
         FirstPhase::Ask => format!("{builder} is asked for the first phase"),
     }
 }
+
+#[cfg(test)]
+#[path = "creation_tests.rs"]
+mod tests;

@@ -31,8 +31,10 @@ pub trait Kept: Clone {
     fn outbox(&self) -> &[Entry];
     /// A side.
     fn session(&self, role: Role) -> &SessionRef;
-    /// The event of its creation.
-    fn started(&self) -> EventKind;
+    /// The event of its creation; `None` when the machine publishes it with the first look.
+    fn created(&self) -> Option<EventKind>;
+    /// The event of a pause.
+    fn paused(&self) -> EventKind;
     /// The record as it is shown while its file is somebody else's.
     #[must_use]
     fn shown_changed(&self, why: &str) -> Self;
@@ -68,8 +70,12 @@ impl Kept for RunRecord {
         self.side(role)
     }
 
-    fn started(&self) -> EventKind {
-        EventKind::ChecklistStarted
+    fn created(&self) -> Option<EventKind> {
+        Some(EventKind::ChecklistStarted)
+    }
+
+    fn paused(&self) -> EventKind {
+        EventKind::ChecklistPaused
     }
 
     fn shown_changed(&self, why: &str) -> Self {
@@ -113,8 +119,12 @@ impl Kept for PairRecord {
         self.side(role)
     }
 
-    fn started(&self) -> EventKind {
-        EventKind::PairStarted
+    fn created(&self) -> Option<EventKind> {
+        None
+    }
+
+    fn paused(&self) -> EventKind {
+        EventKind::PairPaused
     }
 
     fn shown_changed(&self, why: &str) -> Self {

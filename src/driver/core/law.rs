@@ -63,16 +63,14 @@ impl<R: Records, T: Transcripts, A: Agents> Core<R, T, A> {
         let mut newly_changed = None;
         if let Some(held) = K::held_mut(&mut self.books, key) {
             if is_changed {
-                newly_changed = (!held.is_changed()).then(|| held.record.started());
+                newly_changed = (!held.is_changed()).then(|| held.record.paused());
                 held.shown = Some(held.record.shown_changed(&why));
                 held.trouble = Some(Trouble::Changed { why: why.clone() });
             } else {
                 held.trouble = Some(Trouble::Unsaved { why: why.clone(), retry_at });
             }
         }
-        if let Some(started) = newly_changed {
-            let kind =
-                if started == EventKind::PairStarted { EventKind::PairPaused } else { EventKind::ChecklistPaused };
+        if let Some(kind) = newly_changed {
             self.publish(kind, key, Some("record_changed".to_owned()), now);
             self.dirty.extend(self.books.related(key));
         }

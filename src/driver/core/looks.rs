@@ -23,8 +23,9 @@ impl<R: Records, T: Transcripts, A: Agents> Core<R, T, A> {
     pub(super) fn settle(&mut self, now: Timestamp) {
         let mut steps: BTreeMap<RecordKey, u32> = BTreeMap::new();
         while let Some(key) = self.dirty.pop_first() {
-            let stepped = self.drives() && self.look(&key, now);
-            if !self.drives() {
+            let looks = self.drives() && !self.options.records_only;
+            let stepped = looks && self.look(&key, now);
+            if !looks {
                 self.read_sides(&key, now);
             }
             if !stepped {
@@ -57,6 +58,9 @@ impl<R: Records, T: Transcripts, A: Agents> Core<R, T, A> {
             let step = self.books.run(id).map(|held| run::sent(&held.record, &report, now));
             return step.is_some_and(|step| self.report_step(step, &report, now));
         }
+        if self.closing {
+            return false;
+        }
         self.read_sides(&key, now);
         let Some(held) = self.books.run(id) else { return false };
         let pairs = self.books.pairs_of(&held.record);
@@ -73,6 +77,9 @@ impl<R: Records, T: Transcripts, A: Agents> Core<R, T, A> {
         if let Some(report) = next_report(self.books.pair(id)) {
             let step = self.books.pair(id).map(|held| pair::sent(&held.record, &report, now));
             return step.is_some_and(|step| self.report_step(step, &report, now));
+        }
+        if self.closing {
+            return false;
         }
         let Some(held) = self.books.pair(id) else { return false };
         if self.books.is_orphan(&held.record) {

@@ -71,7 +71,7 @@ impl<R: Records, T: Transcripts, A: Agents> Core<R, T, A> {
         };
         let newest = self.found.iter().filter(same_place).max_by_key(|found| found.modified_at)?;
         let is_other = newest.session.session_id != session.session_id;
-        let is_free = self.ledger.active_with(&newest.session.key()).is_none();
+        let is_free = self.ledger.active_with(&newest.session.key()).into_iter().next().is_none();
         (is_other && is_free).then_some(&newest.session)
     }
 }

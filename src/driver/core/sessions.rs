@@ -339,3 +339,7 @@ fn same_reading(old: &TranscriptRead, new: &TranscriptRead) -> bool {
     };
     same_conversation && old.fact == new.fact
 }
+
+#[cfg(test)]
+#[path = "sessions_tests.rs"]
+mod tests;

@@ -156,7 +156,7 @@ impl Input<'_> {
 
     /// The questions that a person is asked, one a line.
     pub(super) fn question(&self) -> String {
-        let questions: Vec<Question<'_>> = loose::elements(self.questions);
+        let questions: Vec<Question<'_>> = loose::objects(self.questions);
         let texts: Vec<Cow<'_, str>> = questions.into_iter().filter_map(|asked| asked.question).collect();
         texts.join("\n")
     }

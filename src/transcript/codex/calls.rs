@@ -23,7 +23,7 @@ pub(super) fn call(payload: &Payload<'_>) -> Call {
         return patch_call(id, patch.as_deref().unwrap_or(input));
     }
     let arguments: Arguments<'_> = match payload.action {
-        Some(action) => loose::inner(Some(action)).unwrap_or_default(),
+        Some(action) => loose::object(Some(action)).unwrap_or_default(),
         None => serde_json::from_str(input).unwrap_or_default(),
     };
     let command = words(arguments.cmd.or(arguments.command));
@@ -58,7 +58,7 @@ fn patch_call(id: String, patch: &str) -> Call {
 }
 
 fn questions(raw: Option<&RawValue>) -> String {
-    let asked: Vec<Question<'_>> = loose::elements(raw);
+    let asked: Vec<Question<'_>> = loose::objects(raw);
     let texts: Vec<Cow<'_, str>> = asked.into_iter().filter_map(|asked| asked.question).collect();
     texts.join("\n")
 }
@@ -68,25 +68,25 @@ pub(super) fn words(raw: Option<&RawValue>) -> Option<Cow<'_, str>> {
     if let Some(line) = loose::string(raw) {
         return Some(line);
     }
-    let argv: Vec<String> = loose::elements(raw);
+    let argv = loose::strings(raw);
     match argv.as_slice() {
         [] => None,
-        [shell, flag, script] if shell.ends_with("sh") && flag.starts_with('-') => Some(Cow::Owned(script.clone())),
+        [shell, flag, script] if shell.ends_with("sh") && flag.starts_with('-') => Some(script.clone()),
         words => Some(Cow::Owned(words.join(" "))),
     }
 }
 
 /// Whether a call succeeded, as far as its output says.
 pub(super) fn succeeded(payload: &Payload<'_>) -> Option<bool> {
-    let by_object: Option<Output<'_>> = loose::inner(payload.output);
+    let by_object: Option<Output<'_>> = loose::object(payload.output);
     if let Some(output) = by_object {
-        let exit = loose::inner::<OutputMetadata>(output.metadata).and_then(|metadata| metadata.exit_code);
+        let exit = loose::object::<OutputMetadata>(output.metadata).and_then(|metadata| metadata.exit_code);
         return output.success.or(exit.map(|code| code == 0));
     }
     let text = loose::content_text(payload.output)?;
     // Older versions put that object into a string.
     if let Ok(output) = serde_json::from_str::<Output<'_>>(&text) {
-        let exit = loose::inner::<OutputMetadata>(output.metadata).and_then(|metadata| metadata.exit_code);
+        let exit = loose::object::<OutputMetadata>(output.metadata).and_then(|metadata| metadata.exit_code);
         return output.success.or(exit.map(|code| code == 0));
     }
     if text.lines().any(|line| line == "aborted by user") {

@@ -10,7 +10,7 @@ use trellis::agent::scripted::scenes::Scene;
 use trellis::agent::scripted::world::World;
 use trellis::driver::ports::{Agents, Job, Outcome};
 use trellis::machine::Delivery;
-use trellis::model::conversation::Conversation;
+use trellis::model::conversation::{Conversation, Turn};
 use trellis::model::ids::{Agent, EntryId, RecordKey, Role, RunId, SessionKey};
 use trellis::model::reach::{InFlight, LiveStatus, OnItsWay, ProbeAsk, ProcessFact, Reach, Tick};
 use trellis::model::tempo::Tempo;
@@ -79,7 +79,7 @@ struct Playing {
     stage: Stage,
     world: World,
     outcomes: Receiver<Outcome>,
-    _supervisor: Supervisor,
+    supervisor: Supervisor,
 }
 
 impl Playing {
@@ -88,7 +88,7 @@ impl Playing {
         let (told, outcomes) = channel();
         let report = Box::new(move |outcome| drop(told.send(outcome)));
         let world = World::start(&stage, Tempo::of_speed(20.0).unwrap(), &supervisor, report).unwrap();
-        Self { stage, world, outcomes, _supervisor: supervisor }
+        Self { stage, world, outcomes, supervisor: supervisor }
     }
 
     fn key(&self, role: Role) -> SessionKey {
@@ -145,7 +145,7 @@ fn the_person_waits_for_the_run_then_types_and_the_agent_answers() {
     assert!(play.seen(Role::Implementer).turns.is_empty(), "nobody types before the run is there");
     play.world.let_person_act();
     let seen =
-        play.wait_for("the answer", Role::Implementer, |seen| seen.newest().is_some_and(|turn| turn.is_answered()));
+        play.wait_for("the answer", Role::Implementer, |seen| seen.newest().is_some_and(Turn::is_answered));
     assert_eq!(seen.turns.len(), 1);
     assert!(seen.turns[0].prompt.text.contains("build the cart"));
 }
@@ -164,7 +164,7 @@ fn a_message_is_on_its_way_until_the_transcript_shows_it() {
     let reach = play.probe(Role::Reviewer, Some(text));
     let taken = !play.seen(Role::Reviewer).turns.is_empty();
     assert!(reach.on_its_way == OnItsWay::Carried || taken, "{reach:?}");
-    let seen = play.wait_for("the review", Role::Reviewer, |seen| seen.newest().is_some_and(|turn| turn.is_answered()));
+    let seen = play.wait_for("the review", Role::Reviewer, |seen| seen.newest().is_some_and(Turn::is_answered));
     assert_eq!((seen.turns.len(), seen.turns[0].prompt.text.as_ref()), (1, text));
     assert_eq!(play.probe(Role::Reviewer, Some(text)).on_its_way, OnItsWay::No);
 }
@@ -177,14 +177,14 @@ fn an_open_turn_is_finished_by_the_next_process_behind_a_torn_line() {
     play.send(Role::Reviewer, "Review the implementer's work.");
     play.wait_for("the prompt", Role::Reviewer, |seen| !seen.turns.is_empty());
     let stage = play.stage.clone();
-    play._supervisor.shutdown();
+    play.supervisor.shutdown();
     drop(play);
     let path = &stage.parts[1].transcript;
     let mut bytes = fs::read(path).unwrap();
     bytes.extend_from_slice(b"{\"timestamp\":\"2026-");
     fs::write(path, bytes).unwrap();
     let play = Playing::start(open(folder.path()).unwrap().unwrap());
-    let seen = play.wait_for("the end", Role::Reviewer, |seen| seen.newest().is_some_and(|turn| turn.is_answered()));
+    let seen = play.wait_for("the end", Role::Reviewer, |seen| seen.newest().is_some_and(Turn::is_answered));
     assert_eq!((seen.turns.len(), seen.damaged), (1, 0));
 }
 
@@ -194,7 +194,7 @@ fn a_program_that_has_ended_takes_nothing_until_it_is_brought_back() {
     let mut play = Playing::start(made(folder.path(), "gone"));
     assert!(matches!(play.probe(Role::Reviewer, None).process, ProcessFact::Alive { .. }));
     play.send(Role::Reviewer, "Review this.");
-    play.wait_for("the review", Role::Reviewer, |seen| seen.newest().is_some_and(|turn| turn.is_answered()));
+    play.wait_for("the review", Role::Reviewer, |seen| seen.newest().is_some_and(Turn::is_answered));
     let reach = play.probe(Role::Reviewer, None);
     assert_eq!(reach.process, ProcessFact::Dead);
     assert!(matches!(reach.ticks.alive, Tick::Missing(_)));

@@ -1,0 +1,91 @@
+//! Standing, sentence, stage and counts in the states a run goes through.
+
+use super::super::samples::{Stage, after, pair, run};
+use super::super::{RunView, Stage as Step, Standing};
+use super::view;
+use crate::machine::Wait;
+use crate::model::ids::{Agent, Role};
+use crate::model::pair::{PairStep, PairStop};
+use crate::model::run::{AttemptStatus, RunState, RunStep, RunStop};
+use crate::model::session::SessionState;
+
+fn seen(stage: &Stage) -> RunView {
+    view(&stage.record(), &stage.facts()).unwrap()
+}
+
+fn waiting(who: &str) -> Wait {
+    Wait { who: who.to_owned(), ..Wait::default() }
+}
+
+#[test]
+fn in_review_it_counts_relays() {
+    let mut stage = Stage::new(Some(run()), Some(pair()));
+    stage.pair.as_mut().unwrap().round_count = 5;
+    stage.wait = waiting("codex reviews");
+    let view = seen(&stage);
+    assert_eq!(view.sentence, "codex reviews · relay 5 of 10");
+    assert_eq!((view.standing, view.state_word.as_str()), (Standing::Going, "going"));
+    assert_eq!((view.stage, view.phase), (Some(Step::Review), Some(3)));
+    assert_eq!((view.relays, view.max_relays), (5, 10));
+    stage.pair.as_mut().unwrap().step = Some(PairStep::AwaitImplementer);
+    assert_eq!(seen(&stage).stage, Some(Step::Build));
+}
+
+#[test]
+fn the_first_wait_is_told_until_something_was_sent_or_is_worked_on() {
+    let mut fresh = run();
+    fresh.step = Some(RunStep::Probe);
+    fresh.phases.clear();
+    fresh.phases_done = 0;
+    fresh.current_pair_id = None;
+    let mut stage = Stage::new(Some(fresh), None);
+    stage.wait = waiting("waits for claude's first answer");
+    let view = seen(&stage);
+    assert!(view.first_wait);
+    assert_eq!((view.standing, view.stage, view.phase), (Standing::Waits, Some(Step::Ask), Some(1)));
+    stage.side(Role::Implementer).state = Some(SessionState::Working { activity: "reads".to_owned() });
+    let view = seen(&stage);
+    assert!(!view.first_wait);
+    assert_eq!((view.standing, view.stage), (Standing::Going, Some(Step::Build)));
+}
+
+#[test]
+fn ended_runs_say_how() {
+    let ended = |stop: RunStop| {
+        let mut run = run();
+        run.state = RunState::Stopped;
+        run.step = None;
+        run.stop_reason = Some(stop);
+        run.stopped_at = Some(after(600));
+        run.phases[0].status = AttemptStatus::Converged;
+        seen(&Stage::new(Some(run), Some(pair())))
+    };
+    let done = ended(RunStop::Completed);
+    assert_eq!((done.standing, done.state_word.as_str()), (Standing::Done, "done"));
+    assert_eq!(done.sentence, "2 phases · completed");
+    assert_eq!((done.stage, done.since), (None, after(600)));
+    assert_eq!(ended(RunStop::Manual).standing, Standing::Ended);
+    assert_eq!(ended(RunStop::ServerRestarted).standing, Standing::Failed);
+}
+
+#[test]
+fn a_pair_alone_has_no_phase() {
+    let mut alone = pair();
+    alone.owner = String::new();
+    let view = seen(&Stage::new(None, Some(alone.clone())));
+    assert_eq!((view.phase, view.phases.len(), view.name.as_str()), (None, 0, "shop"));
+    alone.state = crate::model::pair::PairState::Stopped;
+    alone.stop_reason = Some(PairStop::Lgtm);
+    alone.accepted_by = Some("user".to_owned());
+    alone.stopped_at = Some(after(60));
+    let view = seen(&Stage::new(None, Some(alone)));
+    assert_eq!((view.standing, view.stop_words.as_str()), (Standing::Done, "accepted by you"));
+}
+
+#[test]
+fn two_of_a_kind_are_numbered() {
+    let mut run = run();
+    run.reviewer = super::super::samples::side(Agent::Claude, "c-2");
+    let view = seen(&Stage::new(Some(run), None));
+    assert_eq!((view.implementer.label.as_str(), view.reviewer.label.as_str()), ("claude·1", "claude·2"));
+}
