@@ -21,15 +21,21 @@
 //! - An order or effect may come twice: each is without effect when what it wants is already so.
 //! - At a start: [`restart::orphans`] first (each is ordered to stop), then runs, then pairs, by plain looks.
 
-pub mod delivery;
+mod delivery;
 pub mod ledger;
 pub mod pair;
 pub mod restart;
 pub mod run;
 pub mod session;
-pub mod turns;
+mod turns;
 
+mod common;
 mod draft;
+mod guard;
+mod orders;
+mod prompts;
+mod setback;
+mod words;
 
 use jiff::Timestamp;
 

@@ -1,1 +1,333 @@
-//! Whether a message of ours stands in its target, and what to do until it does (`loops.md` §3).
+//! Bringing the open entry of a record to its target (`loops.md` §3): what to do now, and doing it.
+//! Evidence that it arrived is in `evidence`, entries already in flight in `resend`; keys are the transport's.
+
+pub(super) mod evidence;
+mod resend;
+
+use jiff::{SignedDuration, Timestamp};
+
+use super::common::Loop;
+use super::draft::{Draft, fresh, later};
+use super::session::{self, Busy, IdleVerdict};
+use super::{Delivery, Effect, SentReport, Side, Step, TranscriptFact};
+use crate::model::event::Decision;
+use crate::model::ids::{RecordKey, Role};
+use crate::model::outbox::{Entry, EntryState, Purpose, TranscriptMark};
+use crate::model::pair::PauseReason;
+use crate::model::reach::{InputBox, Transport};
+
+/// How long all must have held before an entry is sent again.
+pub(super) const GRACE: SignedDuration = SignedDuration::from_secs(30);
+/// After this without evidence a person is asked.
+pub(super) const GIVE_UP: SignedDuration = SignedDuration::from_secs(60);
+/// Between two Enters, and before a send is tried again that typed nothing.
+const GAP: SignedDuration = SignedDuration::from_secs(2);
+/// Enter pressed alone at most.
+const ENTERS: u32 = 3;
+/// Whole sequences begun by itself at most.
+const SENDS: u32 = 3;
+
+/// What is to be done about the open entry now.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Next {
+    /// A sequence to this session runs.
+    Runs,
+    /// The session is to be observed first.
+    Observe,
+    /// The target is not free.
+    Busy(IdleVerdict),
+    /// Something is missing, in words.
+    Held(String),
+    /// It stands in the agent's queue, or a process of ours carries it.
+    OnItsWay(&'static str),
+    /// All conditions for sending again hold; it goes out at this time if they still do.
+    Quiet(Timestamp),
+    /// A person is to paste it.
+    Paste,
+    /// Begin the sequence.
+    Send,
+    /// Put it on the clipboard.
+    Copy,
+    /// Press Enter alone.
+    Enter,
+    /// Press Enter alone, but not before this time.
+    EnterAt(Timestamp),
+    /// The agent is gone, in words.
+    Gone(String),
+    /// It could not be proven delivered, in words.
+    GiveUp(String),
+}
+
+/// What is to be done about the open entry at `index`, whether or not a key may be pressed now.
+pub(super) fn next<R: Loop>(draft: &Draft<'_, R>, index: usize) -> Next {
+    let Some(entry) = draft.rec.outbox().get(index) else { return Next::Runs };
+    if draft.side(entry.target).sending.is_some() {
+        return Next::Runs;
+    }
+    if entry.attempts == 0 { first(draft, entry) } else { resend::next(draft, entry) }
+}
+
+/// An entry of which nothing was typed yet.
+fn first<R: Loop>(draft: &Draft<'_, R>, entry: &Entry) -> Next {
+    let side = draft.side(entry.target);
+    let Some(reach) = side.reach else { return Next::Observe };
+    if let Some(why) = session::gone(side) {
+        return Next::Gone(why);
+    }
+    let idle = idle(draft, entry);
+    if !idle.is_idle() {
+        return Next::Busy(idle);
+    }
+    // A sequence that typed nothing left the time of its try behind.
+    let gap = entry.attempt_at.map(|at| later(at, draft.scene.tempo.wait(GAP)));
+    if entry.by_hand || reach.transport == Some(Transport::ByHand) {
+        return Next::Copy;
+    }
+    let Some(reach) = fresh(side, draft.now(), entry.attempt_at).filter(|_| gap.is_none_or(|gap| draft.now() >= gap)) else {
+        return Next::Observe;
+    };
+    if reach.transport.is_none() {
+        return Next::Gone("nothing reaches it".to_owned());
+    }
+    match reach.ticks.missing() {
+        Some(why) => Next::Held(why.to_owned()),
+        None => Next::Send,
+    }
+}
+
+/// Whether the target is free for an entry (the entry itself left out of account).
+fn idle<R: Loop>(draft: &Draft<'_, R>, entry: &Entry) -> IdleVerdict {
+    let own = (&draft.rec.key(), &entry.id);
+    let mut idle = session::idle_but_for(draft.scene, entry.target, draft.rec.knobs().debounce, Some(own));
+    if draft.force {
+        idle.because.retain(|busy| !matches!(busy, Busy::Background(_) | Busy::Quiet(_)));
+    }
+    idle
+}
+
+/// Does what is to be done about the open entry. Keys are pressed and times run out only in a record that goes.
+pub(super) fn drive<R: Loop>(draft: &mut Draft<'_, R>) {
+    let Some(index) = draft.rec.open_index() else { return };
+    let Some(role) = draft.rec.outbox().get(index).map(|entry| entry.target) else { return };
+    let next = next(draft, index);
+    resend::keep_quiet_time(draft, index, &next);
+    match next {
+        Next::Runs | Next::OnItsWay(_) | Next::Paste => draft.keep_an_eye_on(role),
+        Next::Observe => draft.probe(role),
+        Next::Held(_) => draft.recheck(role),
+        Next::Busy(idle) => wait_for_free(draft, role, &idle),
+        Next::Quiet(at) | Next::EnterAt(at) => {
+            draft.recheck(role);
+            draft.wake(at);
+        }
+        Next::Send => begin(draft, index),
+        Next::Copy => copy(draft, index),
+        Next::Enter => enter(draft, index),
+        // A person's message in a paused record: once is enough.
+        Next::Gone(_) if draft.rec.paused_reason() == Some(PauseReason::AgentGone) => draft.recheck(role),
+        Next::GiveUp(_) if draft.rec.paused_reason() == Some(PauseReason::DeliveryFailed) => draft.recheck(role),
+        Next::Gone(why) => {
+            let detail = format!("{} is gone: {why}", draft.name(role));
+            draft.pause(PauseReason::AgentGone, detail, "an observation of its transport");
+        }
+        Next::GiveUp(seen) => {
+            let detail = format!("a message to {} could not be proven delivered: {seen}", draft.name(role));
+            let evidence = draft.rec.open().map_or_else(String::new, |entry| entry.id.to_string());
+            draft.pause(PauseReason::DeliveryFailed, detail, evidence);
+        }
+    }
+    let gives_up_at = draft.rec.open().and_then(|entry| resend::gives_up_at(draft, entry));
+    if let Some(at) = gives_up_at.filter(|at| *at > draft.now()) {
+        draft.wake(at);
+    }
+}
+
+fn wait_for_free<R: Loop>(draft: &mut Draft<'_, R>, role: Role, idle: &IdleVerdict) {
+    draft.keep_an_eye_on(role);
+    wake_when_free(draft, role, idle);
+}
+
+/// Sees to it that a wait for a free side ends: its quiet time, and fresh looks at what only a look can show.
+pub(super) fn wake_when_free<R: Loop>(draft: &mut Draft<'_, R>, role: Role, idle: &IdleVerdict) {
+    for busy in &idle.because {
+        match busy {
+            Busy::Quiet(at) => draft.wake(*at),
+            Busy::Says | Busy::Dialog(_) => draft.recheck(role),
+            Busy::Turn | Busy::Question(_) | Busy::QueuedPrompt | Busy::Background(_) | Busy::InFlight(_) => {
+                draft.keep_an_eye_on(role);
+            }
+        }
+    }
+}
+
+/// Counts an attempt and begins the sequence: saved first, as every effect.
+fn begin<R: Loop>(draft: &mut Draft<'_, R>, index: usize) {
+    let now = draft.now();
+    let Some(entry) = draft.rec.outbox().get(index) else { return };
+    let (role, again) = (entry.target, entry.attempts > 0);
+    let mark = mark_now(draft.side(role));
+    let Some(entry) = draft.rec.outbox_mut().get_mut(index) else { return };
+    entry.attempts = entry.attempts.saturating_add(1);
+    entry.attempt_at = Some(now);
+    entry.quiet_since = None;
+    if !again {
+        entry.transcript_mark = Some(mark);
+    }
+    let what = format!("sends {}, attempt {}", entry.id, entry.attempts);
+    let evidence = if again {
+        "nothing of it was on its way, and nothing was typed since"
+    } else {
+        "the target is free and all five ticks hold"
+    };
+    draft.decide(what, evidence);
+    if let Some(delivery) = delivery(draft, index) {
+        draft.effect(Effect::Send(delivery));
+    }
+}
+
+fn enter<R: Loop>(draft: &mut Draft<'_, R>, index: usize) {
+    let Some(entry) = draft.rec.outbox_mut().get_mut(index) else { return };
+    entry.enters = entry.enters.saturating_add(1);
+    entry.quiet_since = None;
+    let what = format!("presses Enter on {}, {} of {ENTERS}", entry.id, entry.enters);
+    draft.decide(what, "our text stands in the box");
+    if let Some(delivery) = delivery(draft, index) {
+        draft.effect(Effect::PressEnter(delivery));
+    }
+}
+
+/// Hands an entry to the person: from now on it is never typed or queued by trellis.
+pub(super) fn copy<R: Loop>(draft: &mut Draft<'_, R>, index: usize) {
+    let now = draft.now();
+    let Some(role) = draft.rec.outbox().get(index).map(|entry| entry.target) else { return };
+    let mark = mark_now(draft.side(role));
+    let Some(entry) = draft.rec.outbox_mut().get_mut(index) else { return };
+    if entry.attempts == 0 {
+        entry.attempts = 1;
+        entry.attempt_at = Some(now);
+        entry.transcript_mark = Some(mark);
+    }
+    entry.by_hand = true;
+    entry.quiet_since = None;
+    let (what, text) = (format!("{} is to be pasted by hand", entry.id), entry.text.inline.clone());
+    draft.decide(what, "chosen by a person or the only way to this session");
+    draft.effect(Effect::Clipboard { text });
+}
+
+/// Where the target's transcript ends now.
+fn mark_now(side: &Side<'_>) -> TranscriptMark {
+    match side.transcript {
+        TranscriptFact::Present(mark) => mark.clone(),
+        TranscriptFact::NotYet | TranscriptFact::Deleted | TranscriptFact::Unreadable(_) => {
+            TranscriptMark { path: String::new(), file_identity: String::new(), length: 0, last_record_id: None }
+        }
+    }
+}
+
+fn delivery<R: Loop>(draft: &Draft<'_, R>, index: usize) -> Option<Delivery> {
+    let entry = draft.rec.outbox().get(index)?;
+    Some(Delivery {
+        entry: entry.id.clone(),
+        session: draft.rec.session(entry.target).key(),
+        text: entry.text.inline.clone(),
+        prompt_bytes: prompt_bytes(&draft.rec, entry),
+        attempt: entry.attempts,
+        allow_unknown_box: entry.attempts == 1,
+        file_folder: match draft.rec.key() {
+            RecordKey::Run(id) => format!("checklist-runs/{id}"),
+            RecordKey::Pair(id) => format!("pairs/{id}"),
+        },
+    })
+}
+
+/// How much of a text is a prompt of ours, in bytes; the rest is an answer of the other agent.
+fn prompt_bytes<R: Loop>(rec: &R, entry: &Entry) -> usize {
+    let text = entry.text.text();
+    let relayed = || {
+        let prompt = rec.prompt_for(entry.target).unwrap_or_default();
+        let prompt = prompt.trim_end_matches('\n');
+        (!prompt.is_empty() && text.strip_prefix(prompt).is_some_and(|rest| rest.starts_with("\n\n")))
+            .then(|| prompt.len().saturating_add(2))
+    };
+    match entry.purpose {
+        Purpose::ToReviewer | Purpose::ToImplementer => relayed().unwrap_or(0),
+        Purpose::Continue => relayed().unwrap_or(text.len()),
+        Purpose::Advance | Purpose::Clarify | Purpose::User => text.len(),
+    }
+}
+
+/// A send or Enter sequence ended.
+pub(super) fn reported<R: Loop>(record: &R, report: &SentReport, now: Timestamp) -> Step<R> {
+    let mut rec = record.clone();
+    let Some(entry) = rec.outbox_mut().iter_mut().find(|entry| entry.id == report.entry) else {
+        return Step::unchanged(rec);
+    };
+    let facts = &report.report;
+    entry.quiet_since = None;
+    let what = if facts.last_key_at.is_none() && !facts.entered {
+        typed_nothing(entry, report.enter_only);
+        format!("nothing of {} was typed", entry.id)
+    } else {
+        entry.last_key_at = facts.last_key_at.or(Some(now));
+        entry.queue_id = facts.queue_id.clone().or_else(|| entry.queue_id.take());
+        if !report.enter_only {
+            entry.sent_text = facts.sent_text.clone().or_else(|| entry.sent_text.take());
+        }
+        if facts.entered && entry.state == EntryState::Prepared {
+            entry.state = EntryState::Sent;
+        }
+        format!("{} {}", entry.id, if facts.entered { "was typed and entered" } else { "was typed but not entered" })
+    };
+    let changed = &rec != record;
+    let decision = Decision {
+        at: now,
+        record: Some(rec.key().as_str().to_owned()),
+        what,
+        evidence: facts.stopped.clone().unwrap_or_else(|| "the transport's report".to_owned()),
+        decided: true,
+    };
+    Step { changed, decisions: if changed { vec![decision] } else { Vec::new() }, wake_at: Some(now), ..Step::unchanged(rec) }
+}
+
+/// The transport is certain that this sequence left nothing behind: it does not count.
+fn typed_nothing(entry: &mut Entry, enter_only: bool) {
+    if enter_only {
+        entry.enters = entry.enters.saturating_sub(1);
+        return;
+    }
+    entry.attempts = entry.attempts.saturating_sub(1);
+    if entry.attempts == 0 && entry.is_open() {
+        entry.transcript_mark = None;
+    }
+}
+
+/// Begins all times of an open entry anew, with three more Enters (a resume, a look again).
+pub(super) fn begin_times_anew<R: Loop>(draft: &mut Draft<'_, R>) {
+    let now = draft.now();
+    if let Some(entry) = draft.rec.open_index().and_then(|index| draft.rec.outbox_mut().get_mut(index))
+        && entry.in_flight()
+    {
+        entry.clock_from = Some(now);
+        entry.enters = 0;
+        entry.quiet_since = None;
+    }
+}
+
+/// Whether nothing of an entry is on its way for certain: never begun, or proven by the transport.
+pub(super) fn is_as_good_as_prepared<R: Loop>(draft: &Draft<'_, R>, entry: &Entry) -> bool {
+    entry.attempts == 0
+        || (entry.state != EntryState::Queued
+            && !entry.by_hand
+            && draft.side(entry.target).sending.is_none()
+            && resend::nothing_on_its_way(draft, entry)
+            && draft.side(entry.target).reach.is_some_and(|reach| reach.input == InputBox::Empty))
+}
+
+/// Ends an open entry that is not to go out any more: what was never begun is withdrawn, the rest given up.
+pub(super) fn take_back<R: Loop>(draft: &mut Draft<'_, R>, why: &str) {
+    let Some(entry) = draft.rec.open_index().and_then(|index| draft.rec.outbox_mut().get_mut(index)) else { return };
+    entry.state = if entry.attempts == 0 { EntryState::Withdrawn } else { EntryState::Abandoned };
+    entry.quiet_since = None;
+    let what = format!("{} {}", entry.id, if entry.attempts == 0 { "is withdrawn" } else { "is given up" });
+    draft.decide(what, why);
+}

@@ -1,10 +1,22 @@
-//! The step machine of a pair (`loops.md` §4). Rules shared with runs are in `draft`, `delivery` and `turns`.
+//! The step machine of a pair (`loops.md` §4): its doors. Rules shared with runs are in `delivery`, `prompts`, `setback`.
+
+mod controls;
+mod create;
+mod judge;
+mod resume;
+mod steps;
+mod words;
 
 use jiff::Timestamp;
 
-use super::{PairOrder, Scene, SentReport, Step, Wait};
+pub use create::{check as check_config, default_kickoff};
+pub(super) use create::{Successor, fresh, joinable, refuse_sides, succeed};
+
+use super::draft::Draft;
+use super::{PairOrder, Scene, SentReport, Step, Wait, delivery};
 use crate::model::command::{Control, NewPair, Refusal};
-use crate::model::ids::PairId;
+use crate::model::config::PairConfig;
+use crate::model::ids::{PairId, Role};
 use crate::model::pair::PairRecord;
 use crate::model::run::RunRecord;
 
@@ -15,28 +27,33 @@ pub const CHECKLIST: &str = "checklist";
 ///
 /// # Errors
 /// The reasons of `loops.md` §4.1.
-pub fn create(_order: &NewPair, _id: PairId, _scene: &Scene<'_>) -> Result<PairRecord, Refusal> {
-    Err(Refusal::not_now("not yet"))
+pub fn create(order: &NewPair, id: PairId, scene: &Scene<'_>) -> Result<PairRecord, Refusal> {
+    create::from_order(order, id, scene)
 }
 
 /// Everything that can be concluded now. `held_by_run`: its run is paused, so no step, no timer and no first byte.
 #[must_use]
-pub fn look(record: &PairRecord, _scene: &Scene<'_>, _held_by_run: bool) -> Step<PairRecord> {
-    Step::unchanged(record.clone())
+pub fn look(record: &PairRecord, scene: &Scene<'_>, held_by_run: bool) -> Step<PairRecord> {
+    let mut draft = Draft::new(record, scene);
+    steps::look(&mut draft, held_by_run);
+    draft.finish()
 }
 
 /// A send or Enter sequence ended.
 #[must_use]
-pub fn sent(record: &PairRecord, _report: &SentReport, _now: Timestamp) -> Step<PairRecord> {
-    Step::unchanged(record.clone())
+pub fn sent(record: &PairRecord, report: &SentReport, now: Timestamp) -> Step<PairRecord> {
+    delivery::reported(record, report, now)
 }
 
 /// An order of a person.
 ///
 /// # Errors
-/// It is not possible now, with the reason.
-pub fn control(record: &PairRecord, _control: &Control, _scene: &Scene<'_>) -> Result<Step<PairRecord>, Refusal> {
-    Ok(Step::unchanged(record.clone()))
+/// It is not possible now, with the reason. A pair of a run takes its orders from the run.
+pub fn control(record: &PairRecord, control: &Control, scene: &Scene<'_>) -> Result<Step<PairRecord>, Refusal> {
+    if record.owner == CHECKLIST && record.is_active() {
+        return Err(Refusal::not_now("this pair belongs to a run: give the order to the run"));
+    }
+    controls::control(record, control, scene)
 }
 
 /// An order of its run (`Effect::OrderPair`). The scene is of the run's sides.
@@ -45,21 +62,39 @@ pub fn control(record: &PairRecord, _control: &Control, _scene: &Scene<'_>) -> R
 /// Only for [`PairOrder::Control`]: as [`control`].
 pub fn order(
     record: &PairRecord,
-    _order: &PairOrder,
-    _run: &RunRecord,
-    _scene: &Scene<'_>,
+    order: &PairOrder,
+    run: &RunRecord,
+    scene: &Scene<'_>,
 ) -> Result<Step<PairRecord>, Refusal> {
-    Ok(Step::unchanged(record.clone()))
+    controls::order(record, order, run, scene)
+}
+
+/// Whether [`PairOrder::Control`] would be carried out.
+pub(super) fn would_take(record: &PairRecord, control: &Control, scene: &Scene<'_>) -> Result<(), Refusal> {
+    controls::control(record, control, scene).map(|_| ())
 }
 
 /// What it waits for.
 #[must_use]
-pub fn wait(_record: &PairRecord, _scene: &Scene<'_>) -> Wait {
-    Wait::default()
+pub fn wait(record: &PairRecord, scene: &Scene<'_>) -> Wait {
+    words::wait(record, scene)
 }
 
 /// Controls that are impossible now, by name, with the reason; every other one is possible.
 #[must_use]
-pub fn impossible(_record: &PairRecord, _scene: &Scene<'_>) -> Vec<(String, String)> {
-    Vec::new()
+pub fn impossible(record: &PairRecord, scene: &Scene<'_>) -> Vec<(String, String)> {
+    super::orders::impossible(|control| self::control(record, control, scene).err())
+}
+
+/// The prompt that stands before an answer relayed to `target`, with its placeholder filled.
+pub(super) fn prompt(config: &PairConfig, target: Role) -> String {
+    match target {
+        Role::Reviewer => fill(&config.review_prompt, &config.stop_signal),
+        Role::Implementer => fill(&config.feedback_prompt, &config.stop_signal),
+    }
+}
+
+/// Fills the placeholder of a prompt.
+pub(super) fn fill(prompt: &str, signal: &str) -> String {
+    prompt.replace("{stop_signal}", signal).replace("{review_stop_signal}", signal)
 }

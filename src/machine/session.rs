@@ -1,13 +1,14 @@
-//! What a session is doing, from its transcript and its transport: idle, ready, its state for people.
+//! What a session is doing, from its transcript and its transport: idle, its state for people, dead or reachable.
 //! What follows from it for a loop is the machines' business.
 
-use jiff::Timestamp;
+use jiff::{SignedDuration, Timestamp};
 
+use super::draft::later;
 use super::{Scene, Side};
-use crate::model::conversation::{Conversation, Failure};
-use crate::model::ids::Role;
-use crate::model::reach::Reach;
-use crate::model::session::SessionState;
+use crate::model::conversation::{Conversation, Failure, FailureClass, ItemKind, Outcome, Turn};
+use crate::model::ids::{EntryId, RecordKey, Role};
+use crate::model::reach::{LiveStatus, ProcessFact, Reach, Tick, Transport};
+use crate::model::session::{Need, SessionState};
 
 /// Why a session is not idle.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -47,8 +48,110 @@ impl IdleVerdict {
 
 /// Whether a side is idle (`loops.md` §1). `debounce` in milliseconds.
 #[must_use]
-pub fn idle(_scene: &Scene<'_>, _role: Role, _debounce: u64) -> IdleVerdict {
-    IdleVerdict::default()
+pub fn idle(scene: &Scene<'_>, role: Role, debounce: u64) -> IdleVerdict {
+    idle_but_for(scene, role, debounce, None)
+}
+
+/// The same, with one entry in flight left out of account.
+pub(super) fn idle_but_for(
+    scene: &Scene<'_>,
+    role: Role,
+    debounce: u64,
+    own: Option<(&RecordKey, &EntryId)>,
+) -> IdleVerdict {
+    let side = scene.side(role);
+    let mut because = Vec::new();
+    if let Some(conversation) = side.conversation {
+        let alive = !writer_gone(side);
+        if conversation.is_open() && died(side).is_none() {
+            because.push(Busy::Turn);
+        }
+        if let Some(question) = conversation.question.as_ref().filter(|_| alive) {
+            because.push(Busy::Question(question.clone()));
+        }
+        if conversation.queued.iter().any(|queued| !queue_gone(side, queued.at)) {
+            because.push(Busy::QueuedPrompt);
+        }
+        if conversation.background_agents > 0 && alive {
+            because.push(Busy::Background(conversation.background_agents));
+        }
+        if let Some(spoken) = conversation.last_spoken_at {
+            let wait = SignedDuration::from_millis(i64::try_from(debounce).unwrap_or(i64::MAX));
+            let quiet_at = later(spoken, scene.tempo.wait(wait));
+            if scene.now < quiet_at {
+                because.push(Busy::Quiet(quiet_at));
+            }
+        }
+    }
+    because.extend(said_by_agent(side));
+    for (record, entry) in scene.ledger.in_flight_to(&side.session.key()) {
+        if own != Some((record, entry)) {
+            because.push(Busy::InFlight(record.to_string()));
+        }
+    }
+    IdleVerdict { because }
+}
+
+/// What the agent's own state file or screen says, if that was seen after the newest record.
+fn said_by_agent(side: &Side<'_>) -> Option<Busy> {
+    let reach = side.reach?;
+    let spoken = side.conversation.and_then(|conversation| conversation.last_spoken_at);
+    if reach.process == ProcessFact::Dead || spoken.is_some_and(|spoken| reach.at < spoken) {
+        return None;
+    }
+    match (&reach.status, &reach.ticks.no_dialog) {
+        (LiveStatus::Waiting { what }, _) => Some(Busy::Dialog(what.clone())),
+        (_, Tick::Missing(why)) => Some(Busy::Dialog(why.clone())),
+        (LiveStatus::Busy, Tick::Holds) => Some(Busy::Says),
+        (LiveStatus::Silent | LiveStatus::Idle, Tick::Holds) => None,
+    }
+}
+
+/// Whether the process that wrote the newest records is gone: dead, or another was started since.
+fn writer_gone(side: &Side<'_>) -> bool {
+    let newest = side.conversation.and_then(|conversation| {
+        conversation.newest().and_then(|turn| turn.last_record.at).max(conversation.last_spoken_at)
+    });
+    process_gone_since(side, newest)
+}
+
+/// Whether a queued prompt went with its process.
+pub(super) fn queue_gone(side: &Side<'_>, queued_at: Option<Timestamp>) -> bool {
+    process_gone_since(side, queued_at)
+}
+
+/// Whether the process that lived at `then` is gone. Without a time, only a dead process proves it.
+fn process_gone_since(side: &Side<'_>, then: Option<Timestamp>) -> bool {
+    let Some(reach) = side.reach else { return false };
+    match &reach.process {
+        // A process that runs for one turn only leaves nothing behind; an older look says nothing about a newer record.
+        ProcessFact::Dead => then.is_none_or(|then| reach.at > then),
+        ProcessFact::Alive { started_at: Some(started), .. } => then.is_some_and(|then| *started > then),
+        ProcessFact::Alive { started_at: None, .. } | ProcessFact::Unknown => false,
+    }
+}
+
+/// The failure of an open turn whose process is dead or was started after the turn's last record.
+#[must_use]
+pub fn died(side: &Side<'_>) -> Option<Failure> {
+    let turn = side.conversation?.newest().filter(|turn| turn.outcome.is_none())?;
+    process_gone_since(side, turn.last_record.at).then(|| Failure {
+        class: FailureClass::Died,
+        text: match side.reach.map(|reach| &reach.process) {
+            Some(ProcessFact::Alive { .. }) => "its process was started anew inside the turn".to_owned(),
+            _ => "its process ended inside the turn".to_owned(),
+        },
+        resets_at: None,
+    })
+}
+
+/// Why nothing can be sent to a side because its agent is not there any more, in words.
+pub(super) fn gone(side: &Side<'_>) -> Option<String> {
+    let reach = side.reach?;
+    let one_process = matches!(reach.transport, None | Some(Transport::Tmux));
+    (reach.process == ProcessFact::Dead && one_process).then(|| {
+        if reach.place.is_empty() { "its process has ended".to_owned() } else { format!("its process has ended ({})", reach.place) }
+    })
 }
 
 /// A session's state, since when, and the evidence in words.
@@ -64,12 +167,68 @@ pub struct StateView {
 
 /// The state of any session, in a record or not.
 #[must_use]
-pub fn state(_conversation: Option<&Conversation>, _reach: Option<&Reach>, _now: Timestamp) -> StateView {
-    StateView { state: SessionState::Idle, since: None, evidence: String::new() }
+pub fn state(conversation: Option<&Conversation>, reach: Option<&Reach>, now: Timestamp) -> StateView {
+    let view = |state, since, evidence: String| StateView { state, since, evidence };
+    let newest = conversation.and_then(Conversation::newest);
+    let spoken = conversation.and_then(|conversation| conversation.last_spoken_at);
+    if let Some(reach) = reach {
+        let at = spoken.filter(|spoken| *spoken <= now);
+        let dead = reach.process == ProcessFact::Dead && matches!(reach.transport, None | Some(Transport::Tmux));
+        let unreachable = reach.transport.is_none() && reach.process == ProcessFact::Unknown;
+        if dead || unreachable {
+            return view(SessionState::Gone, at, format!("no process answers, seen {}", reach.at));
+        }
+        if let LiveStatus::Waiting { what } = &reach.status {
+            return view(SessionState::NeedsYou(Need::NeedsApproval), at, format!("it waits: {what}"));
+        }
+    }
+    if let Some(question) = conversation.and_then(|conversation| conversation.question.as_ref()) {
+        return view(SessionState::NeedsYou(Need::NeedsApproval), spoken, format!("it asks: {question}"));
+    }
+    let Some(turn) = newest else {
+        return view(SessionState::Idle, None, "no message yet".to_owned());
+    };
+    let evidence = format!("record {} at byte {}", turn.last_record.id, turn.last_record.offset);
+    match &turn.outcome {
+        None => view(SessionState::Working { activity: activity(turn) }, turn.prompt.record.at, evidence),
+        Some(Outcome::Failed(failure)) => {
+            let need = if failure.class == FailureClass::Limit { Need::Limit } else { Need::Error };
+            view(SessionState::NeedsYou(need), turn.ended_at, evidence)
+        }
+        Some(_) if conversation.is_some_and(|conversation| conversation.background_agents > 0) => {
+            let count = conversation.map_or(0, |conversation| conversation.background_agents);
+            view(SessionState::Working { activity: background(count) }, turn.ended_at, evidence)
+        }
+        Some(_) if matches!(reach.map(|reach| &reach.status), Some(LiveStatus::Busy)) => {
+            view(SessionState::Working { activity: String::new() }, turn.ended_at, "its own state says busy".to_owned())
+        }
+        Some(_) => view(SessionState::Idle, turn.ended_at, evidence),
+    }
 }
 
-/// The failure of an open turn whose process is gone (`died`), if that is so.
+/// Background agents in words.
+pub(super) fn background(count: u32) -> String {
+    if count == 1 { "1 background agent works".to_owned() } else { format!("{count} background agents work") }
+}
+
+/// What a running turn does, in a few words: its newest tool call.
 #[must_use]
-pub fn died(_side: &Side<'_>) -> Option<Failure> {
-    None
+pub fn activity(turn: &Turn) -> String {
+    let newest = turn.items.iter().rev().find(|item| !matches!(item.kind, ItemKind::Notice { .. }));
+    match newest.map(|item| &item.kind) {
+        Some(ItemKind::Tool { name, summary, .. }) => {
+            let verb = match name.as_str() {
+                "Read" | "NotebookRead" | "read_file" | "view" => "reads",
+                "Write" | "Edit" | "MultiEdit" | "NotebookEdit" | "apply_patch" => "edits",
+                "Bash" | "shell" | "exec_command" | "local_shell" => "runs",
+                "Grep" | "Glob" | "WebSearch" | "search" => "searches",
+                "Task" | "Agent" => "has an agent do",
+                other => return format!("{other} {summary}").trim().to_owned(),
+            };
+            format!("{verb} {summary}").trim().to_owned()
+        }
+        Some(ItemKind::Thinking { .. }) => "thinks".to_owned(),
+        Some(ItemKind::Text { .. }) => "writes".to_owned(),
+        _ => String::new(),
+    }
 }

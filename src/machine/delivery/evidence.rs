@@ -1,0 +1,145 @@
+//! What is seen of an entry in flight: delivered, queued, or of a stopped record nothing any more.
+
+use super::super::common::Loop;
+use super::super::draft::{Draft, later};
+use super::super::ledger::{self, Likeness};
+use super::super::{TranscriptFact, prompts, session};
+use crate::model::ids::Role;
+use crate::model::outbox::{Entry, EntryState};
+use crate::model::reach::OnItsWay;
+use crate::model::text::fold;
+
+/// An entry that was just seen in its target's transcript.
+#[derive(Clone, Debug)]
+pub(in crate::machine) struct Arrived {
+    pub entry: Entry,
+    pub role: Role,
+    pub turn: usize,
+}
+
+/// Looks for the evidence of the entry in flight; in every state of the record.
+pub(in crate::machine) fn observe<R: Loop>(draft: &mut Draft<'_, R>) -> Option<Arrived> {
+    let index = draft.rec.outbox().iter().rposition(Entry::in_flight)?;
+    let entry = draft.rec.outbox().get(index)?;
+    let role = entry.target;
+    let found = draft.conversation(role).and_then(|conversation| {
+        let session = draft.rec.session(role).key();
+        draft.scene.ledger.delivery_of(&draft.rec.key(), &entry.id, &session, conversation)
+    });
+    match found {
+        Some((turn, likeness)) => delivered(draft, index, turn, likeness),
+        None => {
+            queue(draft, index);
+            None
+        }
+    }
+}
+
+fn delivered<R: Loop>(draft: &mut Draft<'_, R>, index: usize, turn: usize, likeness: Likeness) -> Option<Arrived> {
+    let now = draft.now();
+    let role = draft.rec.outbox().get(index)?.target;
+    let seen = draft.turn(role, turn)?;
+    let entry = draft.rec.outbox_mut().get_mut(index)?;
+    entry.state = EntryState::Delivered;
+    entry.delivered_turn_id = Some(seen.id.clone());
+    entry.delivered_at = Some(now);
+    entry.altered = likeness == Likeness::Inside;
+    entry.quiet_since = None;
+    entry.clock_from = None;
+    let entry = entry.clone();
+    let how = if entry.altered { "was seen inside a longer text" } else { "was seen" };
+    draft.decide(format!("{} {how} by {}", entry.id, draft.name(role)), prompts::evidence(seen));
+    prompts::follow_delivery(draft, role, turn);
+    Some(Arrived { entry, role, turn })
+}
+
+/// Follows the agent's own queue: in it no time runs; gone from it without a trace, all times begin there.
+fn queue<R: Loop>(draft: &mut Draft<'_, R>, index: usize) {
+    let now = draft.now();
+    let Some(entry) = draft.rec.outbox().get(index) else { return };
+    let queued = stands_in_queue(draft, entry);
+    let was = entry.state == EntryState::Queued;
+    if queued == was {
+        return;
+    }
+    let Some(entry) = draft.rec.outbox_mut().get_mut(index) else { return };
+    entry.quiet_since = None;
+    entry.state = if queued { EntryState::Queued } else { EntryState::Sent };
+    entry.clock_from = (!queued).then_some(now);
+    let (what, evidence) = if queued {
+        (format!("{} waits in the agent's own queue", entry.id), "its queue")
+    } else {
+        (format!("{} left the agent's queue and was not seen", entry.id), "its queue or its process is gone")
+    };
+    draft.decide(what, evidence);
+}
+
+fn stands_in_queue<R: Loop>(draft: &Draft<'_, R>, entry: &Entry) -> bool {
+    let side = draft.side(entry.target);
+    let told = side.reach.is_some_and(|reach| {
+        reach.on_its_way == OnItsWay::Queued && entry.attempt_at.is_none_or(|begun| reach.at > begun)
+    });
+    let Some(conversation) = side.conversation else { return told };
+    let Some(from) = entry.transcript_mark.as_ref().and_then(|mark| ledger::after_mark(conversation, mark)) else {
+        return told;
+    };
+    let ours = fold(entry.text_on_the_wire());
+    told || conversation.queued.iter().any(|row| {
+        row.offset >= from
+            && !session::queue_gone(side, row.at)
+            && ledger::likeness(&ours, &fold(&row.text)).is_some()
+    })
+}
+
+/// Observes what a stopped record left in flight: without a sign of it for a minute it is given up, so that it keeps
+/// no session busy for ever. A late copy of it is still ours.
+pub(in crate::machine) fn settle<R: Loop>(draft: &mut Draft<'_, R>) {
+    if observe(draft).is_some() {
+        return;
+    }
+    let Some(index) = draft.rec.outbox().iter().rposition(Entry::in_flight) else { return };
+    let Some(entry) = draft.rec.outbox().get(index) else { return };
+    let role = entry.target;
+    let last = entry.last_key_at.or(entry.attempt_at).unwrap_or(entry.prepared_at).max(entry.prepared_at);
+    let at = later(last, draft.scene.tempo.wait(super::GIVE_UP));
+    if draft.now() < at {
+        draft.wake(at);
+        return;
+    }
+    let side = draft.side(role);
+    let left = entry.state == EntryState::Queued
+        || side.sending == Some(&entry.id)
+        || match side.reach {
+            None => true,
+            Some(reach) => match &reach.on_its_way {
+                OnItsWay::No => false,
+                OnItsWay::Queued | OnItsWay::Carried => true,
+                OnItsWay::Unknown(_) => session::gone(side).is_none() && reach.transport.is_some(),
+            },
+        };
+    if left {
+        draft.recheck(role);
+        return;
+    }
+    if let Some(entry) = draft.rec.outbox_mut().get_mut(index) {
+        entry.state = EntryState::Abandoned;
+        let what = format!("{} of a stopped record is given up", entry.id);
+        draft.decide(what, "no sign of it for a minute, and nothing of it is on its way");
+    }
+}
+
+/// Whether the transcript's file is still the one in which the entry's mark was taken.
+pub(super) fn mark_holds<R: Loop>(draft: &Draft<'_, R>, entry: &Entry) -> bool {
+    let Some(mark) = &entry.transcript_mark else { return false };
+    let side = draft.side(entry.target);
+    let Some(conversation) = side.conversation else { return mark.last_record_id.is_none() };
+    if ledger::after_mark(conversation, mark).is_none() {
+        return false;
+    }
+    // Ordinals and offsets are found in any file; only a name that is unique proves that it is the same one.
+    let by_place = mark.last_record_id.as_ref().is_some_and(|id| !id.as_str().contains('-'));
+    match side.transcript {
+        TranscriptFact::Present(now) => !by_place || now.file_identity == mark.file_identity,
+        TranscriptFact::NotYet | TranscriptFact::Deleted | TranscriptFact::Unreadable(_) => false,
+    }
+}

@@ -1,0 +1,199 @@
+//! The sentences of a wait (`dashboard.md` §3): who does what, what exactly, what ends it. Times stay times.
+
+use jiff::{SignedDuration, Timestamp};
+
+use super::common::Loop;
+use super::delivery::{self, Next};
+use super::draft::{Draft, later};
+use super::session::{self, Busy, IdleVerdict};
+use super::turns::{self, Reading};
+use super::{Wait, setback};
+use crate::model::conversation::Turn;
+use crate::model::ids::Role;
+use crate::model::outbox::Purpose;
+use crate::model::pair::PauseReason;
+
+/// After this a silence is said.
+const SILENT: SignedDuration = SignedDuration::from_mins(5);
+
+/// How a side is called: by its agent, numbered when both are the same.
+pub(super) fn name<R: Loop>(rec: &R, role: Role) -> String {
+    let agent = rec.session(role).agent;
+    if agent != rec.session(role.other()).agent {
+        return agent.to_string();
+    }
+    let number = match role {
+        Role::Implementer => 1,
+        Role::Reviewer => 2,
+    };
+    format!("{agent}·{number}")
+}
+
+/// What a message is, in words.
+pub(super) fn purpose(purpose: Purpose) -> &'static str {
+    match purpose {
+        Purpose::Advance => "the phase prompt",
+        Purpose::ToReviewer | Purpose::ToImplementer => "a relay",
+        Purpose::Clarify => "the question about a near miss",
+        Purpose::Continue => "the word to go on",
+        Purpose::User => "your message",
+    }
+}
+
+/// A paused record waits for a person, or for a limit's end.
+pub(super) fn paused<R: Loop>(draft: &Draft<'_, R>) -> Option<Wait> {
+    let reason = draft.rec.paused_reason()?;
+    let detail = draft.rec.paused_detail().to_owned();
+    let since = draft.rec.paused_at();
+    let told = draft.rec.limit().and_then(|limit| limit.resets_at);
+    if let Some(told) = told.filter(|_| reason == PauseReason::Limit && draft.rec.knobs().resume_after_limit) {
+        let role = draft.rec.awaited_side().unwrap_or(Role::Implementer);
+        return Some(Wait {
+            who: format!("{} is at its limit", draft.name(role)),
+            what: detail,
+            since,
+            ends: "goes on by itself".to_owned(),
+            deadline: Some(setback::goes_on_at(draft, told)),
+        });
+    }
+    Some(Wait { who: "waits for you".to_owned(), what: detail, since, ends: "ends when you decide".to_owned(), deadline: None })
+}
+
+/// A message that waits to go out or to be seen.
+pub(super) fn delivery<R: Loop>(draft: &Draft<'_, R>) -> Option<Wait> {
+    let index = draft.rec.open_index()?;
+    let entry = draft.rec.open()?;
+    let name = draft.name(entry.target);
+    let message = purpose(entry.purpose);
+    let since = Some(entry.last_key_at.or(entry.attempt_at).unwrap_or(entry.prepared_at));
+    let wait = |who: String, what: String, ends: &str, deadline| {
+        Some(Wait { who, what, since, ends: ends.to_owned(), deadline })
+    };
+    let until_seen = "ends when its transcript shows it";
+    match delivery::next(draft, index) {
+        Next::Runs | Next::Send | Next::Enter | Next::Copy => {
+            wait(format!("sends {message} to {name}"), String::new(), until_seen, None)
+        }
+        Next::Observe => {
+            let what = if entry.in_flight() { "looks whether it arrived" } else { "looks whether it is free" };
+            wait(format!("{message} goes to {name}"), what.to_owned(), until_seen, None)
+        }
+        Next::Busy(idle) => {
+            let who = format!("waits for {name} to be free");
+            wait(who, busy(draft, entry.target, &idle), &busy_ends(&name, &idle), None)
+        }
+        Next::Held(why) => wait(format!("{message} to {name} is held"), why, "goes out when that is gone", None),
+        Next::OnItsWay(why) => wait(format!("{message} is on its way to {name}"), why.to_owned(), until_seen, None),
+        Next::Quiet(at) | Next::EnterAt(at) => {
+            let what = "not seen yet, and nothing of it is on its way".to_owned();
+            wait(format!("{message} goes to {name}"), what, "is tried again then", Some(at))
+        }
+        Next::Paste => {
+            wait("waits for you".to_owned(), format!("paste {message} in {name}'s pane"), until_seen, None)
+        }
+        Next::Gone(why) | Next::GiveUp(why) => wait("waits for you".to_owned(), why, "ends when you decide", None),
+    }
+}
+
+/// A side whose answer is waited for. `does`: what it does while it works (`reviews`).
+pub(super) fn side<R: Loop>(draft: &Draft<'_, R>, role: Role, does: &str) -> Wait {
+    let name = draft.name(role);
+    let newest = draft.conversation(role).and_then(|conversation| conversation.newest());
+    if let Some(retry) = draft.rec.retry().filter(|retry| retry.at > draft.now()) {
+        return Wait {
+            who: format!("{name} failed for now"),
+            what: format!("attempt {} to go on comes by itself", retry.n),
+            since: newest.and_then(|turn| turn.ended_at),
+            ends: "goes on by itself".to_owned(),
+            deadline: Some(retry.at),
+        };
+    }
+    match turns::read(draft, role) {
+        Reading::Busy(idle) if idle.because.contains(&Busy::Turn) => Wait {
+            who: format!("{name} {does}"),
+            what: newest.map_or_else(String::new, |turn| doing(draft, turn)),
+            since: newest.and_then(|turn| turn.prompt.record.at),
+            ends: format!("ends when {name} ends its turn"),
+            deadline: None,
+        },
+        Reading::Busy(idle) => Wait {
+            who: format!("waits for {name} to be free"),
+            what: busy(draft, role, &idle),
+            since: newest.and_then(|turn| turn.ended_at.or(turn.prompt.record.at)),
+            ends: busy_ends(&name, &idle),
+            deadline: idle.because.iter().find_map(|busy| match busy {
+                Busy::Quiet(at) => Some(*at),
+                _ => None,
+            }),
+        },
+        Reading::Prompt | Reading::Lost => Wait {
+            who: format!("waits for {name}'s next answer"),
+            what: newer_session(draft, role).unwrap_or_else(|| "nothing was sent: prompt it as you like".to_owned()),
+            since: newest.and_then(|turn| turn.ended_at),
+            ends: format!("ends when {name} has answered your next prompt"),
+            deadline: None,
+        },
+        Reading::Answer(_) | Reading::NoAnswer(_) | Reading::Interrupted(_) | Reading::Failed(..) => Wait {
+            who: format!("{name} has ended its turn"),
+            what: "it is being read".to_owned(),
+            since: newest.and_then(|turn| turn.ended_at),
+            ends: "ends at once".to_owned(),
+            deadline: None,
+        },
+    }
+}
+
+/// What a running turn does, or for how long nothing was heard of it.
+fn doing<R: Loop>(draft: &Draft<'_, R>, turn: &Turn) -> String {
+    let silent_since = turn.last_record.at.filter(|at| later(*at, SILENT) <= draft.now());
+    match silent_since {
+        Some(at) => format!("no sign for {}", span(draft.now(), at)),
+        None => session::activity(turn),
+    }
+}
+
+/// A duration in short: `12s`, `4m`, `3h19m`.
+fn span(now: Timestamp, since: Timestamp) -> String {
+    let seconds = now.duration_since(since).as_secs().max(0);
+    match (seconds / 3_600, seconds / 60 % 60) {
+        (0, 0) => format!("{seconds}s"),
+        (0, minutes) => format!("{minutes}m"),
+        (hours, minutes) => format!("{hours}h{minutes:02}m"),
+    }
+}
+
+/// Why a side is not free, in words.
+pub(super) fn busy<R: Loop>(draft: &Draft<'_, R>, role: Role, idle: &IdleVerdict) -> String {
+    let newest = draft.conversation(role).and_then(|conversation| conversation.newest());
+    let words = idle.because.iter().map(|busy| match busy {
+        Busy::Turn => match newest.map(session::activity).filter(|activity| !activity.is_empty()) {
+            Some(activity) => format!("it {activity}"),
+            None => "its turn runs".to_owned(),
+        },
+        Busy::Says => "it says that it works".to_owned(),
+        Busy::Dialog(what) => format!("it waits for you: {what}"),
+        Busy::Question(question) => format!("it asks you: {question}"),
+        Busy::QueuedPrompt => "a prompt waits in its queue".to_owned(),
+        Busy::Background(count) => session::background(*count),
+        Busy::Quiet(_) => "it was at work a moment ago".to_owned(),
+        Busy::InFlight(record) => format!("a message of {record} is on its way to it"),
+    });
+    words.take(2).collect::<Vec<_>>().join(", ")
+}
+
+fn busy_ends(name: &str, idle: &IdleVerdict) -> String {
+    match idle.because.first() {
+        Some(Busy::Turn | Busy::Says) => format!("ends when {name} ends its turn"),
+        Some(Busy::Dialog(_) | Busy::Question(_)) => format!("ends when you have answered {name}"),
+        Some(Busy::QueuedPrompt) => format!("ends when {name} has taken it"),
+        Some(Busy::Background(_)) => "ends when they have reported".to_owned(),
+        Some(Busy::InFlight(_)) => "ends when that message is seen or given up".to_owned(),
+        Some(Busy::Quiet(_)) | None => "ends in a moment".to_owned(),
+    }
+}
+
+/// A newer session of the same folder, without proof that it took this one's place.
+fn newer_session<R: Loop>(draft: &Draft<'_, R>, role: Role) -> Option<String> {
+    draft.side(role).newer_in_folder.map(|session| format!("a newer session stands in its folder: {}", session.session_id))
+}
+
