@@ -48,7 +48,6 @@ pub(super) trait Loop: Clone + PartialEq {
     fn paused_detail(&self) -> &str;
     fn set_paused(&mut self, reason: PauseReason, detail: String, at: Timestamp);
     fn set_running(&mut self);
-    fn active(&self) -> bool;
     fn running(&self) -> bool;
     fn knobs(&self) -> Knobs<'_>;
     /// The side whose answer is waited for.
@@ -160,9 +159,6 @@ macro_rules! looped {
                 self.paused_reason = None;
                 self.paused_detail = String::new();
                 self.paused_at = None;
-            }
-            fn active(&self) -> bool {
-                self.state != $state::Stopped
             }
             fn running(&self) -> bool {
                 self.state == $state::Running

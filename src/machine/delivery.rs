@@ -83,7 +83,8 @@ fn first<R: Loop>(draft: &Draft<'_, R>, entry: &Entry) -> Next {
     if entry.by_hand || reach.transport == Some(Transport::ByHand) {
         return Next::Copy;
     }
-    let Some(reach) = fresh(side, draft.now(), entry.attempt_at).filter(|_| gap.is_none_or(|gap| draft.now() >= gap)) else {
+    let Some(reach) = fresh(side, draft.now(), entry.attempt_at).filter(|_| gap.is_none_or(|gap| draft.now() >= gap))
+    else {
         return Next::Observe;
     };
     if reach.transport.is_none() {
@@ -99,7 +100,7 @@ fn first<R: Loop>(draft: &Draft<'_, R>, entry: &Entry) -> Next {
 fn idle<R: Loop>(draft: &Draft<'_, R>, entry: &Entry) -> IdleVerdict {
     let own = (&draft.rec.key(), &entry.id);
     let mut idle = session::idle_but_for(draft.scene, entry.target, draft.rec.knobs().debounce, Some(own));
-    if draft.force {
+    if draft.force || entry.forced {
         idle.because.retain(|busy| !matches!(busy, Busy::Background(_) | Busy::Quiet(_)));
     }
     idle
@@ -286,7 +287,12 @@ pub(super) fn reported<R: Loop>(record: &R, report: &SentReport, now: Timestamp)
         evidence: facts.stopped.clone().unwrap_or_else(|| "the transport's report".to_owned()),
         decided: true,
     };
-    Step { changed, decisions: if changed { vec![decision] } else { Vec::new() }, wake_at: Some(now), ..Step::unchanged(rec) }
+    Step {
+        changed,
+        decisions: if changed { vec![decision] } else { Vec::new() },
+        wake_at: Some(now),
+        ..Step::unchanged(rec)
+    }
 }
 
 /// The transport is certain that this sequence left nothing behind: it does not count.

@@ -182,6 +182,7 @@ impl<'a, R: Loop> Draft<'a, R> {
             duplicates: Vec::new(),
             go_on: false,
             edited: false,
+            forced: false,
             quiet_since: None,
             clock_from: None,
         });

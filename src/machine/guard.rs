@@ -43,7 +43,8 @@ fn unreadable<R: Loop>(draft: &mut Draft<'_, R>, role: Role) -> bool {
         TranscriptFact::Present(_) | TranscriptFact::NotYet | TranscriptFact::Deleted => None,
     };
     let why = why.or_else(|| stranger_file(draft, role)).or_else(|| {
-        (!turns::anchors_hold(draft, role)).then(|| "what was answered last is not in its transcript any more".to_owned())
+        (!turns::anchors_hold(draft, role))
+            .then(|| "what was answered last is not in its transcript any more".to_owned())
     });
     let Some(why) = why else { return false };
     draft.pause(PauseReason::AgentGone, format!("{name}: {why}"), "its transcript");

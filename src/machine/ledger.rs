@@ -161,7 +161,11 @@ impl Ledger {
     /// Active records that have this session as a side.
     #[must_use]
     pub fn active_with(&self, session: &SessionKey) -> Vec<&RecordKey> {
-        self.records.iter().filter(|(_, held)| held.active && held.sides.contains(session)).map(|(key, _)| key).collect()
+        self.records
+            .iter()
+            .filter(|(_, held)| held.active && held.sides.contains(session))
+            .map(|(key, _)| key)
+            .collect()
     }
 
     /// Whether a record of this name is known.
@@ -224,7 +228,10 @@ impl Ledger {
             }
             let folded = fold(&turn.prompt.text);
             let found = flying.iter().enumerate().find_map(|(at, (_, _, line))| {
-                line.covers(conversation, turn).then(|| likeness(&line.folded, &folded)).flatten().map(|like| (at, like))
+                line.covers(conversation, turn)
+                    .then(|| likeness(&line.folded, &folded))
+                    .flatten()
+                    .map(|like| (at, like))
             });
             if let Some((at, like)) = found {
                 let (record, entry, _) = flying.remove(at);

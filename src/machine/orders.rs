@@ -201,7 +201,10 @@ pub(super) fn rename_side<R: Loop>(draft: &mut Draft<'_, R>, role: Role, new: Se
     let unanswered = unanswered(draft, role);
     let old = std::mem::replace(draft.rec.session_mut(role), new);
     draft.decide(
-        format!("follows {name} to {}: the new conversation knows nothing of the old", draft.rec.session(role).session_id),
+        format!(
+            "follows {name} to {}: the new conversation knows nothing of the old",
+            draft.rec.session(role).session_id
+        ),
         format!("it replaced {}", old.session_id),
     );
     draft.rec.former_mut().push(FormerParticipant { side: role, session: old, until: now });

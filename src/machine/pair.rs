@@ -9,8 +9,9 @@ mod words;
 
 use jiff::Timestamp;
 
+pub(super) use controls::more_cap;
+pub(super) use create::{Successor, fresh, marks, names_blockers_only, only_blockers, refuse_sides, succeed};
 pub use create::{check as check_config, default_kickoff};
-pub(super) use create::{Successor, fresh, joinable, refuse_sides, succeed};
 
 use super::draft::Draft;
 use super::{PairOrder, Scene, SentReport, Step, Wait, delivery};
@@ -50,7 +51,8 @@ pub fn sent(record: &PairRecord, report: &SentReport, now: Timestamp) -> Step<Pa
 /// # Errors
 /// It is not possible now, with the reason. A pair of a run takes its orders from the run.
 pub fn control(record: &PairRecord, control: &Control, scene: &Scene<'_>) -> Result<Step<PairRecord>, Refusal> {
-    if record.owner == CHECKLIST && record.is_active() {
+    // An orphan is stopped without its run.
+    if record.owner == CHECKLIST && record.is_active() && *control != Control::Stop {
         return Err(Refusal::not_now("this pair belongs to a run: give the order to the run"));
     }
     controls::control(record, control, scene)

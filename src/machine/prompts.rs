@@ -174,7 +174,8 @@ fn note_copy<R: Loop>(draft: &mut Draft<'_, R>, entry: &EntryId, turn: &TurnId, 
 /// A prompt of somebody else in words: whose, where, what.
 pub(super) fn describe<R: Loop>(draft: &Draft<'_, R>, stranger: &Stranger) -> String {
     let name = draft.name(stranger.role);
-    let words = draft.turn(stranger.role, stranger.index).map_or_else(String::new, |turn| first_line(&turn.prompt.text));
+    let words =
+        draft.turn(stranger.role, stranger.index).map_or_else(String::new, |turn| first_line(&turn.prompt.text));
     match &stranger.origin {
         Origin::Human => format!("you wrote to {name}: {words}"),
         Origin::Ours { record, .. } => format!("a message of {record} reached {name}: {words}"),

@@ -150,7 +150,11 @@ pub(super) fn gone(side: &Side<'_>) -> Option<String> {
     let reach = side.reach?;
     let one_process = matches!(reach.transport, None | Some(Transport::Tmux));
     (reach.process == ProcessFact::Dead && one_process).then(|| {
-        if reach.place.is_empty() { "its process has ended".to_owned() } else { format!("its process has ended ({})", reach.place) }
+        if reach.place.is_empty() {
+            "its process has ended".to_owned()
+        } else {
+            format!("its process has ended ({})", reach.place)
+        }
     })
 }
 

@@ -1,5 +1,7 @@
 //! Turns that failed, were interrupted or ended without an answer, and how the loop goes on after them (`loops.md` §2).
 
+use std::fmt::Write as _;
+
 use jiff::SignedDuration;
 
 use super::common::Loop;
@@ -53,7 +55,7 @@ pub(super) fn failed<R: Loop>(draft: &mut Draft<'_, R>, role: Role, index: usize
 fn for_good<R: Loop>(draft: &mut Draft<'_, R>, role: Role, failure: &Failure, attempts: u32, evidence: String) {
     let mut detail = format!("{} failed ({}): {}", draft.name(role), class(failure.class), failure.text);
     if attempts > 0 {
-        detail.push_str(&format!(", after {attempts} attempts to go on"));
+        let _ = write!(detail, ", after {attempts} attempts to go on");
     }
     draft.pause(PauseReason::AgentError, detail, evidence);
     *draft.rec.retry_mut() = None;

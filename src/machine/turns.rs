@@ -74,9 +74,25 @@ pub(super) fn newest_ended(conversation: &Conversation) -> Option<&Turn> {
 
 /// The identity of a turn's answer.
 pub(super) fn answer_id(turn: &Turn) -> Option<AnswerId> {
-    turn.answer
-        .as_ref()
-        .map(|answer| AnswerId { turn_id: turn.id.clone(), message_id: answer.message_id.clone() })
+    turn.answer.as_ref().map(|answer| AnswerId { turn_id: turn.id.clone(), message_id: answer.message_id.clone() })
+}
+
+/// The message of a turn that was judged when the turn becomes a floor: its answer, if it was completed with one.
+pub(super) fn judged_message(turn: &Turn) -> Option<MessageId> {
+    turn.answer.as_ref().filter(|_| turn.is_answered()).map(|answer| answer.message_id.clone())
+}
+
+/// Whether turn `index` says something that was not there when a floor was taken: it is a later turn, or the same one
+/// has gone on since.
+fn says_more(conversation: &Conversation, index: usize, (turn, message): &Floor) -> bool {
+    let Some(floor) = conversation.turn_index(turn) else { return false };
+    let Some(turn) = conversation.turns.get(index) else { return false };
+    index > floor
+        || (index == floor
+            && match message {
+                Some(_) => judged_message(turn) != *message,
+                None => turn.is_answered(),
+            })
 }
 
 /// The text of one message of a turn: its answer's, or what its blocks say.
@@ -155,7 +171,7 @@ fn newest_that_counts<R: Loop>(draft: &Draft<'_, R>, role: Role) -> Option<usize
     // An answer at or below a floor was judged before; a turn that is still open may bring a newer one.
     let floors = draft.rec.floors(role);
     let open = conversation.turns.get(counts).is_some_and(|turn| turn.outcome.is_none());
-    (open && counts == newest || floors.iter().all(|floor| above(conversation, counts, floor))).then_some(counts)
+    (open && counts == newest || floors.iter().all(|floor| says_more(conversation, counts, floor))).then_some(counts)
 }
 
 /// The newest turn that counts if it ended without an answer: what `going on` starts from.
@@ -169,7 +185,9 @@ pub(super) fn stuck<R: Loop>(draft: &Draft<'_, R>, role: Role) -> Option<usize> 
 fn ended_unanswered<R: Loop>(draft: &Draft<'_, R>, role: Role, turn: &Turn) -> Option<Outcome> {
     match &turn.outcome {
         None => session::died(draft.side(role))
-            .filter(|_| draft.conversation(role).and_then(Conversation::newest).is_some_and(|newest| newest.id == turn.id))
+            .filter(|_| {
+                draft.conversation(role).and_then(Conversation::newest).is_some_and(|newest| newest.id == turn.id)
+            })
             .map(Outcome::Failed),
         Some(Outcome::Completed) if turn.answer.is_some() => None,
         Some(outcome) => Some(outcome.clone()),

@@ -56,7 +56,13 @@ pub(super) fn paused<R: Loop>(draft: &Draft<'_, R>) -> Option<Wait> {
             deadline: Some(setback::goes_on_at(draft, told)),
         });
     }
-    Some(Wait { who: "waits for you".to_owned(), what: detail, since, ends: "ends when you decide".to_owned(), deadline: None })
+    Some(Wait {
+        who: "waits for you".to_owned(),
+        what: detail,
+        since,
+        ends: "ends when you decide".to_owned(),
+        deadline: None,
+    })
 }
 
 /// A message that waits to go out or to be seen.
@@ -88,9 +94,7 @@ pub(super) fn delivery<R: Loop>(draft: &Draft<'_, R>) -> Option<Wait> {
             let what = "not seen yet, and nothing of it is on its way".to_owned();
             wait(format!("{message} goes to {name}"), what, "is tried again then", Some(at))
         }
-        Next::Paste => {
-            wait("waits for you".to_owned(), format!("paste {message} in {name}'s pane"), until_seen, None)
-        }
+        Next::Paste => wait("waits for you".to_owned(), format!("paste {message} in {name}'s pane"), until_seen, None),
         Next::Gone(why) | Next::GiveUp(why) => wait("waits for you".to_owned(), why, "ends when you decide", None),
     }
 }
@@ -194,6 +198,8 @@ fn busy_ends(name: &str, idle: &IdleVerdict) -> String {
 
 /// A newer session of the same folder, without proof that it took this one's place.
 fn newer_session<R: Loop>(draft: &Draft<'_, R>, role: Role) -> Option<String> {
-    draft.side(role).newer_in_folder.map(|session| format!("a newer session stands in its folder: {}", session.session_id))
+    draft
+        .side(role)
+        .newer_in_folder
+        .map(|session| format!("a newer session stands in its folder: {}", session.session_id))
 }
-

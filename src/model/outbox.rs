@@ -63,6 +63,9 @@ pub struct Entry {
     /// A person changed it before it went out (look first).
     #[serde(default)]
     pub edited: bool,
+    /// A person does not want to wait for background agents or a long quiet time of the target.
+    #[serde(default)]
+    pub forced: bool,
     /// Since when every condition for sending again has held without a break.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub quiet_since: Option<Timestamp>,

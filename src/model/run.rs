@@ -266,6 +266,9 @@ pub struct PendingCreate {
     pub turn_id: TurnId,
     /// Whether every text block of that turn is relayed.
     pub whole_turn: bool,
+    /// Whether the reviewer is told to name blockers only.
+    #[serde(default)]
+    pub blockers_only: bool,
 }
 
 /// The work tree, as far as completion needs it.

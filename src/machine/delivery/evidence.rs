@@ -26,13 +26,11 @@ pub(in crate::machine) fn observe<R: Loop>(draft: &mut Draft<'_, R>) -> Option<A
         let session = draft.rec.session(role).key();
         draft.scene.ledger.delivery_of(&draft.rec.key(), &entry.id, &session, conversation)
     });
-    match found {
-        Some((turn, likeness)) => delivered(draft, index, turn, likeness),
-        None => {
-            queue(draft, index);
-            None
-        }
+    if let Some((turn, likeness)) = found {
+        return delivered(draft, index, turn, likeness);
     }
+    queue(draft, index);
+    None
 }
 
 fn delivered<R: Loop>(draft: &mut Draft<'_, R>, index: usize, turn: usize, likeness: Likeness) -> Option<Arrived> {
@@ -85,9 +83,7 @@ fn stands_in_queue<R: Loop>(draft: &Draft<'_, R>, entry: &Entry) -> bool {
     };
     let ours = fold(entry.text_on_the_wire());
     told || conversation.queued.iter().any(|row| {
-        row.offset >= from
-            && !session::queue_gone(side, row.at)
-            && ledger::likeness(&ours, &fold(&row.text)).is_some()
+        row.offset >= from && !session::queue_gone(side, row.at) && ledger::likeness(&ours, &fold(&row.text)).is_some()
     })
 }
 

@@ -98,7 +98,10 @@ fn prompted_since<R: Loop>(draft: &Draft<'_, R>, entry: &Entry) -> bool {
     let Some(conversation) = draft.conversation(entry.target) else { return false };
     let from = entry.transcript_mark.as_ref().and_then(|mark| ledger::after_mark(conversation, mark)).unwrap_or(0);
     conversation.newest().is_some_and(|turn| turn.prompt.record.offset >= from)
-        || conversation.queued.iter().any(|row| row.offset >= from && !session::queue_gone(draft.side(entry.target), row.at))
+        || conversation
+            .queued
+            .iter()
+            .any(|row| row.offset >= from && !session::queue_gone(draft.side(entry.target), row.at))
 }
 
 /// Since when the conditions have held: saved, but never from before this driver began to look.

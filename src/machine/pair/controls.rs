@@ -2,6 +2,7 @@
 
 use super::super::common::Loop as _;
 use super::super::draft::Draft;
+use super::super::session::{Busy, background};
 use super::super::turns;
 use super::super::{Effect, PairOrder, Scene, Step, orders, prompts};
 use super::steps::{self, Pair, awaiting, stop};
@@ -90,7 +91,9 @@ fn on_active(draft: &mut Pair<'_>, control: &Control) -> Outcome {
             stop(draft, PairStop::Manual, "stopped by you");
             Ok(())
         }
-        Control::More { .. } => no("only after the cap was reached there can be more relays: change the settings instead"),
+        Control::More { .. } => {
+            no("only after the cap was reached there can be more relays: change the settings instead")
+        }
         Control::Discard => no("it is still active: stop it first"),
         Control::Ask | Control::Skip | Control::Rename { .. } | Control::RunOn => no("only a run can do that"),
     }
@@ -98,7 +101,9 @@ fn on_active(draft: &mut Pair<'_>, control: &Control) -> Outcome {
 
 fn refuse_while_flying(draft: &Pair<'_>) -> Outcome {
     match draft.rec.open() {
-        Some(entry) if draft.side(entry.target).sending.is_some() => no("a message is being sent right now: wait a moment"),
+        Some(entry) if draft.side(entry.target).sending.is_some() => {
+            no("a message is being sent right now: wait a moment")
+        }
         _ => Ok(()),
     }
 }
@@ -174,12 +179,19 @@ fn force(draft: &mut Pair<'_>) -> Outcome {
     if draft.rec.state != PairState::Running {
         return no("it is paused: let it go on first");
     }
-    let skipped = skippable(draft);
+    let waited_for = match draft.rec.open() {
+        Some(entry) => vec![entry.target],
+        None => prompts::SIDES.to_vec(),
+    };
+    let skipped: Vec<String> = waited_for.into_iter().flat_map(|role| skippable(draft, role)).collect();
     if skipped.is_empty() {
         return no("nothing waits for background agents or a quiet time over 5 s");
     }
     draft.force = true;
-    steps::goes(draft);
+    match draft.rec.open_index().and_then(|index| draft.rec.outbox.get_mut(index)) {
+        Some(entry) => entry.forced = entry.attempts == 0,
+        None => steps::goes(draft),
+    }
     if !draft.changed() {
         return no("something else is waited for, too");
     }
@@ -187,24 +199,17 @@ fn force(draft: &mut Pair<'_>) -> Outcome {
     Ok(())
 }
 
-/// What may be skipped on the side that is waited for.
-fn skippable(draft: &Pair<'_>) -> Vec<String> {
-    use super::super::session::{Busy, background};
+/// What may be skipped on a side.
+fn skippable(draft: &Pair<'_>, role: Role) -> Vec<String> {
     /// Milliseconds from which a quiet time is long.
     const LONG: u64 = 5_000;
-    let mut names = Vec::new();
-    for role in prompts::SIDES {
-        for busy in turns::idle(draft, role).because {
-            match busy {
-                Busy::Background(count) => names.push(format!("{} at {}", background(count), draft.name(role))),
-                Busy::Quiet(_) if draft.rec.config.debounce > LONG => {
-                    names.push(format!("the quiet time of {}", draft.name(role)));
-                }
-                _ => {}
-            }
-        }
-    }
-    names
+    let name = draft.name(role);
+    let named = turns::idle(draft, role).because.into_iter().filter_map(|busy| match busy {
+        Busy::Background(count) => Some(format!("{} at {name}", background(count))),
+        Busy::Quiet(_) if draft.rec.config.debounce > LONG => Some(format!("the quiet time of {name}")),
+        _ => None,
+    });
+    named.collect()
 }
 
 /// An answer to "look first".
@@ -253,9 +258,9 @@ fn confirm(draft: &mut Pair<'_>, answer: &Confirm) -> Outcome {
 
 /// Whether a side has gone on since the answer that a person looks at.
 fn outdated(draft: &Pair<'_>, from: Role, shown: &AnswerId) -> bool {
-    draft.conversation(from).is_some_and(|conversation| {
-        conversation.is_open() || turns::newest_answer_after(conversation, shown).is_some()
-    })
+    draft
+        .conversation(from)
+        .is_some_and(|conversation| conversation.is_open() || turns::newest_answer_after(conversation, shown).is_some())
 }
 
 /// An answer is not offered again: the loop waits for the next one of the same side.

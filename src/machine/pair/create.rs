@@ -4,7 +4,6 @@ use jiff::Timestamp;
 
 use super::super::prompts::SIDES;
 use super::super::{Scene, Side, TranscriptFact, session, turns};
-use super::CHECKLIST;
 use crate::model::command::{NewPair, Refusal};
 use crate::model::config::PairConfig;
 use crate::model::ids::{PairId, RecordKey, Role, SessionRef};
@@ -20,7 +19,8 @@ use crate::verdict;
 pub(super) fn from_order(order: &NewPair, id: PairId, scene: &Scene<'_>) -> Result<PairRecord, Refusal> {
     refuse_sides(scene, |_| false)?;
     check(&order.config)?;
-    let mut pair = fresh(id, "", [&order.implementer, &order.reviewer], order.kickoff.clone(), &order.config, scene.now);
+    let mut pair =
+        fresh(id, "", [&order.implementer, &order.reviewer], order.kickoff.clone(), &order.config, scene.now);
     pair.human_mark = marks(scene);
     begin(&mut pair, scene)?;
     Ok(pair)
@@ -39,7 +39,7 @@ pub(super) fn begin(pair: &mut PairRecord, scene: &Scene<'_>) -> Result<(), Refu
         Kickoff::WaitForNext => {
             let ended = conversation.and_then(turns::newest_ended);
             pair.baseline_turn_id = ended.map(|turn| turn.id.clone());
-            pair.baseline_message_id = ended.and_then(turns::answer_id).map(|answer| answer.message_id);
+            pair.baseline_message_id = ended.and_then(turns::judged_message);
             pair.open_wait = Some(OpenWait { side: Role::Implementer, after_turn_id: pair.baseline_turn_id.clone() });
         }
         Kickoff::Turn { turn_id, .. } => {
@@ -138,8 +138,7 @@ pub(in crate::machine) fn succeed(next: &Successor<'_>, config: &PairConfig, sce
         Role::Implementer => PairStep::AwaitImplementer,
         Role::Reviewer => PairStep::AwaitReviewer,
     });
-    pair.awaited =
-        Some(Awaited { turn_id: Some(due.source_turn_id.clone()), since_record: None, any_prompter: true });
+    pair.awaited = Some(Awaited { turn_id: Some(due.source_turn_id.clone()), since_record: None, any_prompter: true });
     pair.human_mark = marks(scene);
     pair.due = Some(with_prompt_of(due, old, &config));
     Some(pair)
@@ -158,10 +157,20 @@ fn with_prompt_of(due: Due, old: &PairRecord, config: &PairConfig) -> Due {
     }
 }
 
+const WISH: &str = "Name only what must change before this can go through; leave everything smaller out.";
+
+/// Whether the reviewer is told to name blockers only.
+pub(in crate::machine) fn names_blockers_only(config: &PairConfig) -> bool {
+    config.review_prompt.contains(WISH)
+}
+
 /// A review prompt with the wish to hear of blockers only.
-fn only_blockers(prompt: &str) -> String {
-    const WISH: &str = "Name only what must change before this can go through; leave everything smaller out.";
-    if prompt.contains(WISH) { prompt.to_owned() } else { format!("{}\n{WISH}", prompt.trim_end()).trim_start().to_owned() }
+pub(in crate::machine) fn only_blockers(prompt: &str) -> String {
+    if prompt.contains(WISH) {
+        prompt.to_owned()
+    } else {
+        format!("{}\n{WISH}", prompt.trim_end()).trim_start().to_owned()
+    }
 }
 
 /// The newest prompts on both sides.
@@ -214,9 +223,8 @@ pub(in crate::machine) fn joinable(side: &Side<'_>, field: &str) -> Result<(), R
     if side.put_away {
         return Err(Refusal::invalid(field, format!("{name} is put away: take it back first")));
     }
-    let alive = side
-        .reach
-        .is_some_and(|reach| reach.transport.is_some() || matches!(reach.process, ProcessFact::Alive { .. }));
+    let alive =
+        side.reach.is_some_and(|reach| reach.transport.is_some() || matches!(reach.process, ProcessFact::Alive { .. }));
     let written = match side.transcript {
         TranscriptFact::Present(_) | TranscriptFact::Unreadable(_) => true,
         TranscriptFact::NotYet | TranscriptFact::Deleted => false,
@@ -239,11 +247,6 @@ pub fn check(config: &PairConfig) -> Result<(), Refusal> {
         return Err(Refusal::invalid("max_rounds", "give a number of relays from 1 to 1000"));
     }
     Ok(())
-}
-
-/// Whether a record belongs to a run.
-pub(super) fn is_owned(pair: &PairRecord) -> bool {
-    pair.owner == CHECKLIST
 }
 
 /// The purpose of a relay.

@@ -35,7 +35,9 @@ fn review(draft: &mut Pair<'_>, index: usize) {
     let evidence = format!("turn {}, message {}", source.turn_id, source.message_id);
     match verdict::stop_signal(&answer.text, &draft.rec.config.stop_signal) {
         Verdict::Match { why, .. } => approved(draft, &format!("{evidence}: {why}")),
-        Verdict::NearMiss { line, why, .. } => near_miss(draft, source, &answer.text, line, &format!("{evidence}: {why}")),
+        Verdict::NearMiss { line, why, .. } => {
+            near_miss(draft, source, &answer.text, &line, &format!("{evidence}: {why}"));
+        }
         Verdict::None { .. } => feedback(draft, source, &answer.text),
     }
 }
@@ -81,7 +83,7 @@ fn with_first_answer(draft: &Pair<'_>, answer: &str) -> String {
     }
 }
 
-fn near_miss(draft: &mut Pair<'_>, source: AnswerId, answer: &str, line: String, evidence: &str) {
+fn near_miss(draft: &mut Pair<'_>, source: AnswerId, answer: &str, line: &str, evidence: &str) {
     let asked = draft.rec.clarify.as_ref().is_some_and(|clarify| clarify.asked);
     let rule = match draft.rec.config.near_miss {
         // In front of a person's look there is no question to the reviewer either, and without words none can be asked.
@@ -92,8 +94,11 @@ fn near_miss(draft: &mut Pair<'_>, source: AnswerId, answer: &str, line: String,
         draft.decide("a near miss is relayed as feedback", evidence);
         return feedback(draft, source, answer);
     }
-    draft.rec.near_miss =
-        Some(NearMiss { turn_id: source.turn_id.clone(), message_id: source.message_id.clone(), line: line.clone() });
+    draft.rec.near_miss = Some(NearMiss {
+        turn_id: source.turn_id.clone(),
+        message_id: source.message_id.clone(),
+        line: line.to_owned(),
+    });
     if rule == NearMissRule::Wait || asked {
         let name = draft.name(Role::Reviewer);
         return draft.pause(PauseReason::NearMiss, format!("{name} nearly approved: {line}"), evidence);

@@ -67,8 +67,9 @@ pub(super) fn resume(draft: &mut Pair<'_>) -> Result<(), Refusal> {
     draft.go_on("goes on: you said so", "a key");
     draft.rec.retry = None;
     if reason == Some(PauseReason::NearMiss) && !reviewer_answered_anew(draft) {
-        return judge::as_feedback(draft)
-            .ok_or_else(|| Refusal::not_now("that answer is not in the reviewer's transcript any more: write to a side"));
+        return judge::as_feedback(draft).ok_or_else(|| {
+            Refusal::not_now("that answer is not in the reviewer's transcript any more: write to a side")
+        });
     }
     settle(draft);
     Ok(())

@@ -8,7 +8,7 @@ use super::super::guard::{self, End};
 use super::super::turns::{self, Reading};
 use super::super::{prompts, setback};
 use super::{create, judge, resume};
-use crate::model::conversation::{Conversation, FailureClass};
+use crate::model::conversation::{Conversation, FailureClass, Turn};
 use crate::model::event::EventKind;
 use crate::model::ids::Role;
 use crate::model::outbox::{Entry, EntryState, Purpose};
@@ -32,7 +32,6 @@ pub(super) fn look(draft: &mut Pair<'_>, held: bool) {
     if draft.rec.state == PairState::Pending && !held {
         draft.rec.state = PairState::Running;
         draft.decide("the pair begins", "its record was made");
-        draft.event(EventKind::PairStarted, None);
     }
     if let Some(arrived) = evidence::observe(draft) {
         resume::arrived(draft, &arrived);
@@ -133,10 +132,8 @@ fn due_again(draft: &mut Pair<'_>, role: Role) -> bool {
         turn_id: due.source_turn_id.clone(),
         message_id: due.source_message_id.clone().unwrap_or_else(|| "".into()),
     };
-    let newer = draft
-        .conversation(role)
-        .and_then(|conversation| turns::newest_answer_after(conversation, &source))
-        .is_some();
+    let newer =
+        draft.conversation(role).and_then(|conversation| turns::newest_answer_after(conversation, &source)).is_some();
     let working = draft.conversation(role).is_some_and(Conversation::is_open);
     if newer || working || due.source_message_id.is_none() {
         draft.rec.due = None;
@@ -191,7 +188,10 @@ pub(super) fn relay_due(draft: &mut Pair<'_>, direction: Direction, source: Answ
         return stop(draft, PairStop::MaxRounds, &detail);
     }
     if answered_before(draft, direction, &source) {
-        draft.decide("that answer was relayed and answered before: it is not sent again", format!("turn {}", source.turn_id));
+        draft.decide(
+            "that answer was relayed and answered before: it is not sent again",
+            format!("turn {}", source.turn_id),
+        );
         draft.rec.spent = Some(source);
         return;
     }
@@ -223,7 +223,7 @@ fn answered_before(draft: &Pair<'_>, direction: Direction, source: &AnswerId) ->
             && entry.source_turn_id.as_ref() == Some(&source.turn_id)
             && entry.source_message_id.as_ref() == Some(&source.message_id)
             && entry.delivered_turn_id.as_ref().is_some_and(|turn| {
-                conversation.turn_index(turn).and_then(|at| conversation.turns.get(at)).is_some_and(|t| t.is_answered())
+                conversation.turn_index(turn).and_then(|at| conversation.turns.get(at)).is_some_and(Turn::is_answered)
             })
     })
 }

@@ -32,9 +32,10 @@ pub(super) fn wait(record: &PairRecord, scene: &Scene<'_>) -> Wait {
 /// The reviewer works, or has approved while the implementer still does something.
 fn review(draft: &Pair<'_>) -> Wait {
     let approved = match turns::read(draft, Role::Reviewer) {
-        Reading::Answer(index) => draft.turn(Role::Reviewer, index).and_then(|turn| turn.answer.as_ref()).is_some_and(
-            |answer| verdict::stop_signal(&answer.text, &draft.rec.config.stop_signal).is_match(),
-        ),
+        Reading::Answer(index) => draft
+            .turn(Role::Reviewer, index)
+            .and_then(|turn| turn.answer.as_ref())
+            .is_some_and(|answer| verdict::stop_signal(&answer.text, &draft.rec.config.stop_signal).is_match()),
         _ => false,
     };
     if !approved {

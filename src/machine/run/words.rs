@@ -1,0 +1,60 @@
+//! What a run waits for, in words.
+
+use super::super::draft::Draft;
+use super::super::{Scene, Wait, pair, words};
+use super::baseline::Run;
+use super::find;
+use crate::model::ids::Role;
+use crate::model::pair::PairRecord;
+use crate::model::run::{After, RunRecord, RunStep};
+
+/// What it waits for.
+pub(super) fn wait(record: &RunRecord, pairs: &[&PairRecord], scene: &Scene<'_>) -> Wait {
+    let draft = Draft::new(record, scene);
+    if !record.is_active() {
+        return Wait { who: "it has ended".to_owned(), since: record.stopped_at, ..Wait::default() };
+    }
+    if let Some(wait) = words::paused(&draft) {
+        return wait;
+    }
+    if let Some(wait) = words::delivery(&draft) {
+        return wait;
+    }
+    match record.step {
+        Some(RunStep::Review) => match find(pairs, record.current_pair_id.as_ref()) {
+            Some(pair) => pair::wait(pair, scene),
+            None => Wait {
+                who: format!("{} is to review the phase", draft.name(Role::Reviewer)),
+                what: "the review is being set up".to_owned(),
+                since: record.attempt().map(|attempt| attempt.started_at),
+                ends: "ends at once".to_owned(),
+                deadline: None,
+            },
+        },
+        Some(RunStep::Advance) => advance(&draft),
+        Some(RunStep::Probe) | None => probe(&draft),
+    }
+}
+
+fn advance(draft: &Run<'_>) -> Wait {
+    let wait = words::side(draft, Role::Implementer, "is at work");
+    let name = draft.name(Role::Implementer);
+    Wait {
+        who: format!("waits for {name} to be free"),
+        ends: format!("then {name} is asked for the next phase"),
+        ..wait
+    }
+}
+
+fn probe(draft: &Run<'_>) -> Wait {
+    let name = draft.name(Role::Implementer);
+    let wait = words::side(draft, Role::Implementer, "works on the phase");
+    let first = draft.rec.after == After::Start && draft.rec.phases.is_empty() && draft.rec.advance_turn_id.is_none();
+    let unprompted = wait.who == format!("waits for {name}'s next answer");
+    if !unprompted {
+        return wait;
+    }
+    let which = if first { "first" } else { "next" };
+    let since = wait.since.max(Some(draft.rec.created_at));
+    Wait { who: format!("waits for {name}'s {which} answer"), what: "nothing was sent".to_owned(), since, ..wait }
+}
