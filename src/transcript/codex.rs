@@ -2,6 +2,7 @@
 
 mod agents;
 mod calls;
+mod known;
 mod record;
 
 use std::borrow::Cow;
@@ -15,88 +16,8 @@ use super::{failure, lines, loose, position, raw_text, time, tools};
 use crate::model::conversation::{ItemKind, Outcome, PromptSource, RecordPos};
 use crate::model::ids::{MessageId, TurnId};
 use agents::Agents;
+use known::{BOOKKEEPING, QUIET_DONE, QUIET_EVENTS, QUIET_ITEMS, is_injected};
 use record::{Attribution, Done, Git, Line, Passthrough, Payload, TaskError};
-
-/// Records that say nothing about the conversation.
-const BOOKKEEPING: [&str; 4] = ["world_state", "token_usage_record", "ghost_snapshot", "inter_agent_communication"];
-
-/// Events that say nothing about turns or answers; those of tools stand there a second time as response items.
-const QUIET_EVENTS: [&str; 39] = [
-    "token_count",
-    "thread_settings_applied",
-    "thread_name_updated",
-    "thread_rolled_back",
-    "thread_goal_updated",
-    "entered_review_mode",
-    "exited_review_mode",
-    "undo_started",
-    "undo_completed",
-    "exec_command_begin",
-    "exec_command_output_delta",
-    "exec_approval_request",
-    "apply_patch_approval_request",
-    "patch_apply_begin",
-    "mcp_tool_call_begin",
-    "mcp_tool_call_end",
-    "web_search_begin",
-    "web_search_end",
-    "view_image_tool_call",
-    "image_generation_begin",
-    "image_generation_end",
-    "turn_diff",
-    "plan_update",
-    "plan_delta",
-    "warning",
-    "background_event",
-    "deprecation_notice",
-    "agent_reasoning_raw_content",
-    "agent_reasoning_section_break",
-    "agent_message_delta",
-    "item_started",
-    "session_configured",
-    "stream_error",
-    "hook_started",
-    "hook_completed",
-    "model_reroute",
-    "collab_agent_spawn_begin",
-    "collab_agent_spawn_end",
-    "raw_response_item",
-];
-
-/// Response items that are neither messages nor tools.
-const QUIET_ITEMS: [&str; 7] = [
-    "ghost_snapshot",
-    "compaction",
-    "compaction_summary",
-    "image_generation_call",
-    "tool_search_call",
-    "tool_search_output",
-    "other",
-];
-
-/// Completed items that are shown elsewhere or not at all.
-const QUIET_DONE: [&str; 8] = [
-    "Plan",
-    "HookPrompt",
-    "ImageView",
-    "ImageGeneration",
-    "EnteredReviewMode",
-    "ExitedReviewMode",
-    "DynamicToolCall",
-    "Sleep",
-];
-
-/// How texts begin that Codex puts in under the user's name.
-const INJECTED: [&str; 8] = [
-    "<environment_context>",
-    "<user_instructions>",
-    "<turn_aborted>",
-    "<subagent_notification>",
-    "<user_shell_command>",
-    "<skill>",
-    "<permissions instructions>",
-    "# AGENTS.md instructions",
-];
 
 /// The three shapes in which one message may stand in a rollout.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -441,7 +362,7 @@ impl Codex {
     /// The user said something. `item` is its own id, if it has one.
     fn said(&mut self, turns: &mut Turns, pos: &RecordPos, shape: Shape, item: Option<&str>, text: &str) {
         self.told_apart = true;
-        if INJECTED.iter().any(|start| text.trim_start().starts_with(start)) {
+        if is_injected(text) {
             return;
         }
         if self.is_second_shape(shape, true, text) {
@@ -512,11 +433,7 @@ fn result(turns: &mut Turns, pos: &RecordPos, call: &str, ok: Option<bool>) {
 fn is_genuine(payload: &Payload<'_>, text: &str) -> bool {
     let passthrough: Option<Passthrough<'_>> = loose::object(payload.internal_chat_message_metadata_passthrough);
     let kinds: Vec<String> = passthrough.map(|known| loose::objects(known.content_item_kinds)).unwrap_or_default();
-    if kinds.is_empty() {
-        !INJECTED.iter().any(|start| text.trim_start().starts_with(start))
-    } else {
-        kinds.iter().any(|kind| kind.starts_with("user."))
-    }
+    if kinds.is_empty() { !is_injected(text) } else { kinds.iter().any(|kind| kind.starts_with("user.")) }
 }
 
 /// The records of one compaction make one item.

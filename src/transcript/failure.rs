@@ -16,6 +16,9 @@ pub(super) struct Hints<'a> {
     pub(super) text: &'a str,
 }
 
+/// Most characters that are kept of an agent's words: they go into records that stay small.
+const WORDS: usize = 2_000;
+
 /// Words that say an allowance is used up. "Rate limited" and "retry limit" are not among them: those pass by themselves.
 const USED_UP: [&str; 24] = [
     "hit your limit",
@@ -92,7 +95,7 @@ const NETWORK: [&str; 18] = [
 pub(super) fn of(hints: &Hints<'_>, resets_at: Option<Timestamp>) -> Failure {
     let class = class(hints, resets_at.is_some());
     let resets_at = resets_at.filter(|_| class == FailureClass::Limit);
-    Failure { class, text: hints.text.trim().to_owned(), resets_at }
+    Failure { class, text: hints.text.trim().chars().take(WORDS).collect(), resets_at }
 }
 
 fn class(hints: &Hints<'_>, has_reset_time: bool) -> FailureClass {

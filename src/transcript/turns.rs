@@ -239,7 +239,7 @@ impl Turns {
         let Call { id, name, summary, edits, question, lines } = call;
         if let Some(question) = question {
             self.asking = Some(id.clone());
-            self.edit().question = Some(question);
+            self.edit().question = Some(question.chars().take(2_000).collect());
         }
         self.add(pos, ItemKind::Tool { call_id: id.clone(), name, summary, lines, ok: None });
         if let Some(turn) = self.turn() {
