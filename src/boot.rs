@@ -1,1 +1,184 @@
-//! The composition root: the only file that knows every concrete type.
+//! The composition root: with the files below it the only place that knows every concrete type. It finds the home, takes
+//! the lock, and puts store, watch, agents, driver and screen together. No rule of the loop lives here.
+
+mod crew;
+mod engine;
+mod screen;
+
+use std::fs;
+use std::path::Path;
+use std::sync::Arc;
+
+use crate::agent::live::{self, LiveSession};
+use crate::agent::scripted::home::{self as stage, Stage};
+use crate::agent::{Settings, tmux};
+use crate::cli::Failure;
+use crate::clock;
+use crate::config::{Config, ConfigProblem};
+use crate::driver::ports::{Loaded, Transcripts as _};
+use crate::machine::TranscriptFact;
+use crate::model::conversation::Conversation;
+use crate::model::event::Event;
+use crate::model::ids::{RecordKey, SessionRef, is_safe_name};
+use crate::model::text::TextRef;
+use crate::paths::{AgentRoots, Environment, Home};
+use crate::store::lock::{Lock, LockError};
+use crate::store::old_of;
+use crate::store::reader::Reader;
+use crate::supervise::Supervisor;
+use crate::watch::{self, Roots};
+
+pub use engine::{Engine, How};
+
+/// A home and what it says of itself. Nothing runs yet, nothing was written.
+#[derive(Debug)]
+pub struct Ground {
+    /// What the environment says.
+    pub environment: Environment,
+    /// The home.
+    pub home: Home,
+    /// Its settings.
+    pub config: Config,
+    /// What of them does not count.
+    pub problems: Vec<ConfigProblem>,
+    /// Where the agents keep their files.
+    pub roots: AgentRoots,
+    /// The scripted agents that live in it.
+    pub stage: Option<Stage>,
+}
+
+impl Ground {
+    /// Finds the home that `flag`, or else the environment, names.
+    ///
+    /// # Errors
+    /// No home is known, or its files cannot be read.
+    pub fn find(flag: Option<&Path>) -> Result<Self, Failure> {
+        let environment = Environment::read();
+        let home = Home::locate(flag, &environment).map_err(|error| Failure::refused(error.to_string()))?;
+        let path = home.config();
+        let text = match fs::read_to_string(&path) {
+            Ok(text) => text,
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => String::new(),
+            Err(error) => return Err(Failure::refused(format!("can't read {}: {error}", path.display()))),
+        };
+        let (config, problems) = Config::parse("config.toml", &text);
+        let roots =
+            AgentRoots::resolve(&home, &environment, config.claude_home.as_deref(), config.codex_home.as_deref());
+        let stage = stage::open(home.root()).map_err(Failure::refused)?;
+        Ok(Self { environment, home, config, problems, roots, stage })
+    }
+
+    pub(crate) fn watched_roots(&self) -> Roots {
+        Roots { claude_projects: self.roots.claude_projects(), codex_sessions: self.roots.codex_sessions() }
+    }
+
+    pub(crate) fn transports(&self) -> Settings {
+        Settings {
+            claude_home: self.roots.claude.clone(),
+            codex_home: self.roots.codex.clone(),
+            claude_program: None,
+            codex_program: None,
+            path: self.environment.path.clone(),
+            tmux: tmux::Whereabouts {
+                named: self.config.tmux_socket.clone(),
+                inside: self.environment.tmux.clone(),
+                inside_pane: self.environment.tmux_pane.clone(),
+                folder: self.environment.tmux_tmpdir.clone(),
+            },
+            message_file_above: self.config.message_file_above,
+        }
+    }
+
+    /// The sessions that run on this machine now.
+    #[must_use]
+    pub fn live_sessions(&self) -> Vec<LiveSession> {
+        // A demo's home reaches nobody but its own agents.
+        if self.stage.is_some() { Vec::new() } else { live::discover(&self.transports()) }
+    }
+
+    /// Every record of the home, read without changing anything.
+    #[must_use]
+    pub fn records(&self) -> Loaded {
+        Reader::new(self.home.clone()).load()
+    }
+
+    /// The events that were published, oldest first, as far as they are kept.
+    #[must_use]
+    pub fn events(&self) -> Vec<Event> {
+        let path = self.home.events();
+        let files = [old_of(&path), path];
+        let lines = files.iter().filter_map(|file| fs::read(file).ok()).flatten().collect::<Vec<u8>>();
+        lines.split(|byte| *byte == b'\n').filter_map(|line| serde_json::from_slice(line).ok()).collect()
+    }
+
+    /// A text that a record names.
+    ///
+    /// # Errors
+    /// It is not there, or not what was written.
+    pub fn text(&self, record: &RecordKey, reference: &TextRef) -> Result<Arc<str>, Failure> {
+        if reference.inline.len() as u64 == reference.bytes {
+            return Ok(Arc::clone(&reference.inline));
+        }
+        let unknown = || Failure::refused(format!("{record} names a text that can't be a file's"));
+        let folder = self.home.texts(record).filter(|_| is_safe_name(&reference.file)).ok_or_else(unknown)?;
+        let path = folder.join(&reference.file);
+        let text = fs::read_to_string(&path)
+            .map_err(|error| Failure::refused(format!("can't read {}: {error}", path.display())))?;
+        if TextRef::of(&text).sha256 != reference.sha256 {
+            return Err(Failure::refused(format!("{} is not the text that was written there", path.display())));
+        }
+        Ok(text.into())
+    }
+
+    /// A session's transcript, read from its first byte. `None`: there is none.
+    ///
+    /// # Errors
+    /// It cannot be read.
+    pub fn transcript(&self, session: &SessionRef) -> Result<Option<Arc<Conversation>>, Failure> {
+        let (mut watch, _woken) = watch::start(&self.watched_roots(), &Supervisor::new());
+        let read = watch.read(session, clock::now());
+        match read.fact {
+            TranscriptFact::Unreadable(why) => Err(Failure::refused(why)),
+            _ => Ok(read.conversation),
+        }
+    }
+}
+
+/// The lock of a home: ours, or another process's.
+pub enum Place {
+    /// Ours from now on.
+    Ours(Lock),
+    /// Another process drives.
+    Theirs(Driver),
+}
+
+/// The process that drives a home.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Driver {
+    /// Its id, if it is known.
+    pub pid: Option<u32>,
+    home: String,
+}
+
+impl Driver {
+    /// Why nothing is changed here.
+    #[must_use]
+    pub fn refusal(&self) -> Failure {
+        let who = self.pid.map_or("another trellis".to_owned(), |pid| format!("another trellis (pid {pid})"));
+        Failure::refused(format!("{who} drives {}; end it first", self.home))
+    }
+}
+
+impl Place {
+    /// Takes the lock, if it is free.
+    ///
+    /// # Errors
+    /// The home cannot be made or opened.
+    pub fn take(home: &Home) -> Result<Self, Failure> {
+        match Lock::take(home) {
+            Ok(lock) => Ok(Self::Ours(lock)),
+            Err(LockError::Held { home, pid }) => Ok(Self::Theirs(Driver { pid, home: home.display().to_string() })),
+            Err(error) => Err(Failure::refused(error.to_string())),
+        }
+    }
+}

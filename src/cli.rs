@@ -1,1 +1,337 @@
-//! The command line: arguments, output shapes and exit codes. Each command is a thin use of the parts below it.
+//! The command line: what can be said, what it means, and with which code the program ends.
+//! One file a group of commands does the work; nothing here opens a home or a terminal.
+
+pub mod demo;
+pub mod drive;
+pub mod dump;
+pub mod out;
+pub mod show;
+pub mod start;
+pub mod verdict;
+pub mod verify;
+
+use std::ffi::OsString;
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use clap::error::ErrorKind;
+use clap::{Args, Parser, Subcommand, ValueEnum};
+
+use crate::model::config::FirstPhase;
+use crate::model::ids::{Agent, SessionId, SessionKey};
+use crate::model::tempo::Tempo;
+
+/// How the program ends (`0` when nothing is wrong).
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Failure {
+    /// The exit code's meaning.
+    pub kind: FailureKind,
+    /// One line for standard error that says what to do; empty when everything was said already.
+    pub message: String,
+}
+
+/// Why the program ends with another code than 0.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum FailureKind {
+    /// 1: refused, failed, paused, or the answer of a question is no.
+    Refused,
+    /// 2: the command line cannot be understood.
+    Usage,
+    /// 70: an error of trellis's own.
+    Internal,
+}
+
+impl Failure {
+    /// Refused or failed.
+    pub fn refused(message: impl Into<String>) -> Self {
+        Self { kind: FailureKind::Refused, message: message.into() }
+    }
+
+    /// The command line cannot be understood.
+    pub fn usage(message: impl Into<String>) -> Self {
+        Self { kind: FailureKind::Usage, message: message.into() }
+    }
+
+    /// An error of trellis's own.
+    pub fn internal(message: impl Into<String>) -> Self {
+        Self { kind: FailureKind::Internal, message: message.into() }
+    }
+
+    /// The answer is no, and it was printed.
+    #[must_use]
+    pub fn said() -> Self {
+        Self { kind: FailureKind::Refused, message: String::new() }
+    }
+
+    /// The exit code.
+    #[must_use]
+    pub const fn code(&self) -> u8 {
+        match self.kind {
+            FailureKind::Refused => 1,
+            FailureKind::Usage => 2,
+            FailureKind::Internal => crate::supervise::EXIT_INTERNAL,
+        }
+    }
+}
+
+impl From<std::io::Error> for Failure {
+    /// Of the standard output: a reader that went away is no failure of ours.
+    fn from(error: std::io::Error) -> Self {
+        if error.kind() == std::io::ErrorKind::BrokenPipe {
+            return Self::said();
+        }
+        Self::refused(format!("can't write the output: {error}"))
+    }
+}
+
+/// Carries messages between a coding agent that implements and one that reviews, until the reviewer approves.
+#[derive(Debug, Parser)]
+#[command(name = "trellis", version, disable_help_subcommand = true)]
+pub struct Cli {
+    /// The folder that holds everything trellis keeps [default: $TRELLIS_HOME, else ~/.trellis].
+    #[arg(long, global = true, value_name = "DIR")]
+    pub home: Option<PathBuf>,
+    /// What to do; the dashboard without one.
+    #[command(subcommand)]
+    pub command: Option<Command>,
+}
+
+/// What can be done.
+#[derive(Debug, Subcommand)]
+pub enum Command {
+    /// Show the loop with scripted agents: no account is needed, nothing real is touched.
+    Demo(DemoArgs),
+    /// Start and look at checklist runs.
+    #[command(subcommand)]
+    Run(RunCommand),
+    /// Drive all runs of the home here, in the foreground.
+    Drive,
+    /// Say what the rules for signals make of an answer.
+    Verdict(VerdictArgs),
+    /// Print one frame of a screen as text.
+    Dump(DumpArgs),
+}
+
+/// `trellis demo`.
+#[derive(Debug, Args)]
+pub struct DemoArgs {
+    /// Without a dashboard: print events as JSON lines and end with the run.
+    #[arg(long)]
+    pub headless: bool,
+    /// Divide every wait by this, from 0.1 to 100.
+    #[arg(long, value_name = "N", default_value = "1", value_parser = tempo)]
+    pub speed: Tempo,
+    /// Play a script of your own.
+    #[arg(long, value_name = "FILE", conflicts_with = "scene")]
+    pub script: Option<PathBuf>,
+    /// Play one of the scenes that come with the program.
+    #[arg(long, value_name = "NAME")]
+    pub scene: Option<String>,
+    /// Name the scenes.
+    #[arg(long, conflicts_with_all = ["headless", "script", "scene"])]
+    pub list: bool,
+}
+
+/// `trellis run`.
+#[derive(Debug, Subcommand)]
+pub enum RunCommand {
+    /// Start a run between two sessions.
+    Start(StartArgs),
+    /// Name the runs of this home, newest first.
+    List {
+        /// As JSON.
+        #[arg(long)]
+        json: bool,
+    },
+    /// Say how a run stands.
+    Show {
+        /// The run's id, or as much of its beginning as is needed.
+        id: String,
+        /// The record as JSON.
+        #[arg(long)]
+        json: bool,
+    },
+    /// Read both transcripts again and prove that each message stands in its target exactly once.
+    Verify {
+        /// The run's id, or as much of its beginning as is needed.
+        id: String,
+    },
+}
+
+/// `trellis run start`.
+#[derive(Debug, Args)]
+pub struct StartArgs {
+    /// The side that builds: `claude:SESSION` or `codex:SESSION`.
+    #[arg(long, value_name = "AGENT:SESSION", value_parser = session)]
+    pub implementer: SessionKey,
+    /// The side that reviews.
+    #[arg(long, value_name = "AGENT:SESSION", value_parser = session)]
+    pub reviewer: SessionKey,
+    /// A setting of the run by its name in the record, as often as needed.
+    #[arg(long = "set", value_name = "KEY=VALUE", value_parser = setting)]
+    pub settings: Vec<(String, serde_json::Value)>,
+    /// Which answer is the first phase [default: next].
+    #[arg(long, value_enum)]
+    pub first_phase: Option<FirstPhaseArg>,
+    /// Drive it here in the foreground, events as JSON lines; 0 only when it completes.
+    #[arg(long)]
+    pub headless: bool,
+}
+
+/// Values of `--first-phase`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum FirstPhaseArg {
+    /// The implementer's next answer.
+    Next,
+    /// Its newest answer, reviewed now.
+    Current,
+    /// The advance prompt goes out at once.
+    Ask,
+}
+
+impl From<FirstPhaseArg> for FirstPhase {
+    fn from(arg: FirstPhaseArg) -> Self {
+        match arg {
+            FirstPhaseArg::Next => Self::Next,
+            FirstPhaseArg::Current => Self::Current,
+            FirstPhaseArg::Ask => Self::Ask,
+        }
+    }
+}
+
+/// `trellis verdict`.
+#[derive(Debug, Args)]
+pub struct VerdictArgs {
+    /// The word to look for.
+    #[arg(long, value_name = "WORD")]
+    pub signal: String,
+    /// Read it as the implementer's word that no phase is left.
+    #[arg(long)]
+    pub completion: bool,
+    /// The answer; `-` reads standard input.
+    pub file: PathBuf,
+}
+
+/// `trellis dump`.
+#[derive(Debug, Args)]
+pub struct DumpArgs {
+    /// Which screen.
+    #[arg(long, value_enum)]
+    pub screen: ScreenArg,
+    /// Columns and rows.
+    #[arg(long, value_name = "WxH", value_parser = size)]
+    pub size: (u16, u16),
+    /// Which run [default: the newest].
+    #[arg(long, value_name = "ID")]
+    pub run: Option<String>,
+}
+
+/// Screens that can be printed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum ScreenArg {
+    /// All runs.
+    Runs,
+    /// One run.
+    Run,
+    /// All sessions.
+    Sessions,
+    /// Decisions.
+    Log,
+    /// Keys and words.
+    Help,
+}
+
+fn tempo(text: &str) -> Result<Tempo, String> {
+    let speed = text.parse().map_err(|_| "give a number from 0.1 to 100".to_owned())?;
+    Tempo::of_speed(speed).ok_or_else(|| "give a number from 0.1 to 100".to_owned())
+}
+
+fn session(text: &str) -> Result<SessionKey, String> {
+    let (agent, id) = text.split_once(':').ok_or("write claude:SESSION or codex:SESSION")?;
+    let agent = match agent {
+        "claude" => Agent::Claude,
+        "codex" => Agent::Codex,
+        _ => return Err(format!("{agent} is no agent; write claude:SESSION or codex:SESSION")),
+    };
+    if id.is_empty() {
+        return Err("the session's id is missing; trellis dump --screen sessions names them".to_owned());
+    }
+    Ok(SessionKey { agent, session_id: SessionId::new(id) })
+}
+
+/// Numbers, `true`, `false` and `null` are themselves; everything else is a text.
+fn setting(text: &str) -> Result<(String, serde_json::Value), String> {
+    let (key, value) = text.split_once('=').ok_or("write KEY=VALUE")?;
+    if key.is_empty() {
+        return Err("write KEY=VALUE".to_owned());
+    }
+    let value = match serde_json::from_str::<serde_json::Value>(value) {
+        Ok(read) if !read.is_array() && !read.is_object() => read,
+        _ => serde_json::Value::String(value.to_owned()),
+    };
+    Ok((key.to_owned(), value))
+}
+
+fn size(text: &str) -> Result<(u16, u16), String> {
+    const SAY: &str = "write columns x rows, 120x40";
+    let (width, height) = text.split_once(['x', 'X']).ok_or(SAY)?;
+    let read = |text: &str| text.parse::<u16>().ok().filter(|n| (1..=1_000).contains(n)).ok_or(SAY);
+    Ok((read(width)?, read(height)?))
+}
+
+/// Understands the command line.
+///
+/// # Errors
+/// `Err(Ok(text))`: help or version was asked for. `Err(Err(_))`: it cannot be understood.
+pub fn parse(arguments: impl IntoIterator<Item = OsString>) -> Result<Cli, Result<String, Failure>> {
+    Cli::try_parse_from(arguments).map_err(|error| match error.kind() {
+        ErrorKind::DisplayHelp | ErrorKind::DisplayVersion | ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand => {
+            Ok(error.render().to_string())
+        }
+        _ => Err(Failure::usage(one_line(&error.render().to_string()))),
+    })
+}
+
+/// The paragraphs before the usage as one line.
+fn one_line(text: &str) -> String {
+    let told = text.split("\n\nUsage:").next().unwrap_or(text);
+    let told = told.split("\n\nFor more information").next().unwrap_or(told);
+    let words: Vec<&str> = told.trim_start_matches("error: ").split_whitespace().collect();
+    format!("{}; trellis --help says what there is", words.join(" "))
+}
+
+/// Runs the command line and says how it ended.
+#[must_use]
+pub fn main(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
+    let outcome = match parse(arguments) {
+        Ok(cli) => dispatch(cli),
+        Err(Ok(text)) => out::text(&text),
+        Err(Err(failure)) => Err(failure),
+    };
+    match outcome {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(failure) => {
+            out::complain(&failure.message);
+            ExitCode::from(failure.code())
+        }
+    }
+}
+
+fn dispatch(cli: Cli) -> Result<(), Failure> {
+    let home = cli.home.as_deref();
+    match cli.command {
+        None => drive::dashboard(home),
+        Some(Command::Demo(args)) => demo::demo(home, &args),
+        Some(Command::Run(RunCommand::Start(args))) => start::start(home, &args),
+        Some(Command::Run(RunCommand::List { json })) => show::list(home, json),
+        Some(Command::Run(RunCommand::Show { id, json })) => show::show(home, &id, json),
+        Some(Command::Run(RunCommand::Verify { id })) => verify::verify(home, &id),
+        Some(Command::Drive) => drive::drive(home),
+        Some(Command::Verdict(args)) => verdict::verdict(&args),
+        Some(Command::Dump(args)) => dump::dump(home, &args),
+    }
+}
+
+#[cfg(test)]
+#[path = "cli/cli_tests.rs"]
+mod tests;

@@ -1,3 +1,5 @@
 //! The program's entry: hands over to the library and ends with its exit code.
 
-fn main() {}
+fn main() -> std::process::ExitCode {
+    trellis::cli::main(std::env::args_os())
+}

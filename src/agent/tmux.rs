@@ -314,6 +314,19 @@ impl Pane {
         self.server.told(&["if-shell", "-F", "-t", target, &scrolled, &leave], &[]).map(|_| ())
     }
 
+    /// Brings the pane before the person: its window, and its session where a terminal shows that server.
+    ///
+    /// # Errors
+    /// No server answers, or it has no such pane any more.
+    pub fn bring_to_front(&self) -> Result<(), String> {
+        let target = self.id.as_str();
+        let select = format!("select-window -t {target} ; select-pane -t {target}");
+        self.server.told(&["if-shell", "-F", "-t", target, &self.identity(), &select], &[])?;
+        // Without a terminal on that server there is nothing to switch, and the pane is in front all the same.
+        let _ = self.server.told(&["switch-client", "-t", target], &[]);
+        Ok(())
+    }
+
     /// True on the server only for this very pane.
     fn identity(&self) -> String {
         let same = |name: &str, value: &str| format!("#{{==:#{{{name}}},{value}}}");

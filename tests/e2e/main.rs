@@ -11,3 +11,6 @@
     clippy::too_many_lines,
     reason = "a test fails by panicking and may look at the real clock and files"
 )]
+
+mod demo;
+mod kills;

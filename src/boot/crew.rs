@@ -1,0 +1,138 @@
+//! The driver and the viewer with everything around them: which concrete store, watch, agents and options they get.
+//! Started by `engine`; nothing is decided about a loop here.
+
+use std::collections::hash_map::RandomState;
+use std::hash::BuildHasher as _;
+
+use jiff::tz::TimeZone;
+use tokio::sync::mpsc;
+
+use super::engine::How;
+use super::{Ground, Place};
+use crate::agent::Transports;
+use crate::agent::scripted::world::World;
+use crate::cli::Failure;
+use crate::clock;
+use crate::driver::core::{Core, Options};
+use crate::driver::handle::Line;
+use crate::driver::task::{Edges, drive};
+use crate::driver::viewer::{Ended, NoAgents, ReadRecords, view};
+use crate::model::command::{Refusal, RefusalKind, Reply};
+use crate::model::tempo::Tempo;
+use crate::projection::DriverFact;
+use crate::store::Store;
+use crate::store::lock::Lock;
+use crate::store::reader::Reader;
+use crate::supervise::Supervisor;
+use crate::watch::{self, Watch};
+
+/// Outcomes that may wait for the driver.
+const OUTCOMES: usize = 256;
+
+/// What a driver is put together from.
+pub(super) struct Crew {
+    pub(super) ground: Ground,
+    pub(super) how: How,
+    pub(super) tempo: Tempo,
+    pub(super) supervisor: Supervisor,
+}
+
+/// The driver's surroundings.
+pub(super) struct Surroundings {
+    transcripts: Watch,
+    agents: Transports,
+    edges: Edges,
+    pub(super) world: Option<World>,
+}
+
+impl Crew {
+    pub(super) fn surroundings(&self, runtime: &tokio::runtime::Handle) -> Result<Surroundings, Failure> {
+        let _entered = runtime.enter();
+        let (transcripts, hints) = watch::start(&self.ground.watched_roots(), &self.supervisor);
+        let (tell, outcomes) = mpsc::channel(OUTCOMES);
+        let world = match &self.ground.stage {
+            None => None,
+            Some(stage) => {
+                let told = tell.clone();
+                let report = Box::new(move |outcome| {
+                    // The driver has ended: nobody waits for outcomes any more.
+                    let _ = told.blocking_send(outcome);
+                });
+                Some(World::start(stage, self.tempo, &self.supervisor, report).map_err(Failure::refused)?)
+            }
+        };
+        let mut agents = Transports::new(self.ground.transports(), tell, self.supervisor.clone());
+        if let Some(world) = &world {
+            agents = agents.beside(Box::new(world.clone()));
+        }
+        Ok(Surroundings { transcripts, agents, edges: Edges { outcomes, hints }, world })
+    }
+
+    fn options(&self, driver: DriverFact) -> Options {
+        Options {
+            tempo: self.tempo,
+            seed: seed(),
+            home: self.ground.home.root().display().to_string(),
+            zone: TimeZone::system(),
+            send_when_box_unknown: self.ground.config.send_when_box_unknown,
+            records_only: self.how == How::RecordOnly,
+            driver,
+        }
+    }
+
+    /// Drives until everything stops.
+    pub(super) async fn drive(self, lock: Lock, around: Surroundings, line: Line) {
+        let options = self.options(DriverFact::Here);
+        let records = Store::new(self.ground.home.clone());
+        let core = Core::start(records, around.transcripts, around.agents, options, clock::now());
+        let (core, _line) = drive(core, line, around.edges, self.supervisor.token(), clock::now).await;
+        // The lock goes last: whoever takes it finds everything on the disk.
+        drop(core);
+        drop(lock);
+        self.supervisor.shutdown();
+    }
+
+    /// Watches until everything stops, or drives from the moment a person takes over.
+    pub(super) async fn watch(self, runtime: tokio::runtime::Handle, mut line: Line) {
+        loop {
+            let (transcripts, hints) = watch::start(&self.ground.watched_roots(), &self.supervisor);
+            let records = ReadRecords::new(Reader::new(self.ground.home.clone()));
+            let options = self.options(DriverFact::Nobody);
+            let core = Core::start(records, transcripts, NoAgents, options, clock::now());
+            let (given, answer) = match view(core, line, hints, self.supervisor.token(), clock::now).await {
+                Ended::Shutdown => return,
+                Ended::TakeOver(line, answer) => (line, answer),
+            };
+            match self.take_over(&runtime) {
+                Ok((lock, around)) => {
+                    let note = "this process drives now".to_owned();
+                    let _ = answer.send(Reply::Done { record: None, note });
+                    return self.drive(lock, around, given).await;
+                }
+                Err(message) => {
+                    let refusal = Refusal { kind: RefusalKind::NotDriver, message, field: None };
+                    let _ = answer.send(Reply::Refused(refusal));
+                    line = given;
+                }
+            }
+        }
+    }
+
+    fn take_over(&self, runtime: &tokio::runtime::Handle) -> Result<(Lock, Surroundings), String> {
+        match Place::take(&self.ground.home).map_err(|failure| failure.message)? {
+            Place::Ours(lock) => {
+                let around = self.surroundings(runtime).map_err(|failure| failure.message)?;
+                if let Some(world) = &around.world {
+                    world.let_person_act();
+                }
+                Ok((lock, around))
+            }
+            Place::Theirs(driver) => Err(driver.refusal().message),
+        }
+    }
+}
+
+/// Entropy for new ids: the hasher's keys come from the system.
+fn seed() -> u64 {
+    RandomState::new().hash_one(clock::now())
+}

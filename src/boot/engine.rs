@@ -1,0 +1,139 @@
+//! A home at work, from outside: the runtime, the supervisor, the driver's handle. Started, asked, ended.
+//! What the driver is made of is `crew`, what a person sees of it is `screen`.
+
+use std::future::Future;
+use std::time::Duration;
+
+use tokio::runtime::Runtime;
+
+use super::crew::Crew;
+use super::screen::Looks;
+use super::{Ground, Place};
+use crate::agent::scripted::world::World;
+use crate::cli::Failure;
+use crate::driver::handle::{self, Handle, Line};
+use crate::model::tempo::Tempo;
+use crate::store::lock::Lock;
+use crate::supervise::{StopReason, Supervisor};
+
+/// How long tasks get to finish what they began: longer than the driver waits for a send sequence.
+const PATIENCE: Duration = Duration::from_secs(15);
+
+/// What a started engine does.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum How {
+    /// It drives every run of the home.
+    Drive,
+    /// It carries out orders and drives nothing.
+    RecordOnly,
+}
+
+/// A home that is at work (or watched), from outside.
+pub struct Engine {
+    /// What the driver says and is told.
+    pub handle: Handle,
+    /// What starts and ends everything.
+    pub supervisor: Supervisor,
+    pub(super) looks: Option<Looks>,
+    runtime: Runtime,
+    world: Option<World>,
+    log: String,
+}
+
+impl Engine {
+    /// Takes the lock of the home and drives it.
+    ///
+    /// # Errors
+    /// Another process drives it: its pid is named. Or something of the home cannot be opened.
+    pub fn start(ground: Ground, how: How, tempo: Tempo) -> Result<Self, Failure> {
+        match Place::take(&ground.home)? {
+            Place::Ours(lock) => Self::start_in(ground, lock, how, tempo),
+            Place::Theirs(driver) => Err(driver.refusal()),
+        }
+    }
+
+    /// Drives a home whose lock was taken.
+    ///
+    /// # Errors
+    /// Something of the home cannot be opened.
+    pub fn start_in(ground: Ground, lock: Lock, how: How, tempo: Tempo) -> Result<Self, Failure> {
+        let (mut engine, line) = Self::empty(&ground)?;
+        let crew = Crew { ground, how, tempo, supervisor: engine.supervisor.clone() };
+        let runtime = engine.runtime.handle().clone();
+        let around = crew.surroundings(&runtime)?;
+        engine.world.clone_from(&around.world);
+        let supervisor = engine.supervisor.clone();
+        let started = supervisor.thread("driver", move || {
+            runtime.block_on(crew.drive(lock, around, line));
+        });
+        started.map_err(|error| Failure::internal(format!("can't start the driver: {error}")))?;
+        Ok(engine)
+    }
+
+    /// Shows a home that another process drives, or nobody.
+    ///
+    /// # Errors
+    /// Something of the home cannot be opened.
+    pub fn watch(ground: Ground) -> Result<Self, Failure> {
+        let (engine, line) = Self::empty(&ground)?;
+        let crew = Crew { ground, how: How::Drive, tempo: Tempo::REAL, supervisor: engine.supervisor.clone() };
+        let runtime = engine.runtime.handle().clone();
+        let supervisor = engine.supervisor.clone();
+        let started = supervisor.thread("viewer", move || {
+            runtime.clone().block_on(crew.watch(runtime, line));
+        });
+        started.map_err(|error| Failure::internal(format!("can't start the viewer: {error}")))?;
+        Ok(engine)
+    }
+
+    fn empty(ground: &Ground) -> Result<(Self, Line), Failure> {
+        let runtime = tokio::runtime::Builder::new_multi_thread()
+            .worker_threads(2)
+            .enable_all()
+            .build()
+            .map_err(|error| Failure::internal(format!("can't start the runtime: {error}")))?;
+        let supervisor = Supervisor::new();
+        supervisor.install_panic_hook();
+        {
+            let _entered = runtime.enter();
+            supervisor
+                .stop_on_signals()
+                .map_err(|error| Failure::internal(format!("can't listen to signals: {error}")))?;
+        }
+        let (handle, line) = handle::line();
+        let log = ground.home.log().display().to_string();
+        let looks = Some(Looks::of(ground));
+        Ok((Self { handle, supervisor, looks, runtime, world: None, log }, line))
+    }
+
+    /// Runs a future of this thread to its end, beside everything else.
+    pub fn block_on<T>(&self, future: impl Future<Output = T>) -> T {
+        self.runtime.block_on(future)
+    }
+
+    /// The scripted person may begin, where there is one.
+    pub fn let_person_act(&self) {
+        if let Some(world) = &self.world {
+            world.let_person_act();
+        }
+    }
+
+    /// Ends everything: what was begun is finished.
+    ///
+    /// # Errors
+    /// A task panicked: one line, with the log's path.
+    pub fn finish(mut self) -> Result<(), Failure> {
+        self.supervisor.shutdown();
+        // The scripted agents end when nobody holds them any more.
+        self.world = None;
+        let in_time = self.runtime.block_on(self.supervisor.finished(PATIENCE));
+        self.runtime.shutdown_timeout(Duration::from_secs(1));
+        match self.supervisor.reason() {
+            Some(reason @ StopReason::Panicked { .. }) => {
+                Err(Failure::internal(reason.line(&self.log).unwrap_or_default()))
+            }
+            _ if !in_time => Err(Failure::internal(format!("a task did not end; see {}", self.log))),
+            _ => Ok(()),
+        }
+    }
+}

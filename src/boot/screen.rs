@@ -1,0 +1,269 @@
+//! The dashboard on an engine, and one frame of it: looks, keys and memory from the home and the environment.
+//! What is drawn and what a key does are the screens'.
+
+use std::fs;
+use std::future::Future;
+use std::path::Path;
+use std::sync::Arc;
+use std::time::Duration;
+
+use jiff::tz::TimeZone;
+use serde_json::Value;
+use tokio::sync::{oneshot, watch};
+
+use super::Ground;
+use super::engine::Engine;
+use crate::agent::{Settings as Transports, live};
+use crate::cli::Failure;
+use crate::clock;
+use crate::config::{Symbols as Wanted, ThemeName};
+use crate::driver::handle::Handle;
+use crate::model::command::{Command, Reply};
+use crate::model::ids::{RecordKey, SessionKey};
+use crate::paths::{Environment, Home};
+use crate::projection::{DriverFact, Projection, Shown};
+use crate::store::home_files::Remembered;
+use crate::supervise::Supervisor;
+use crate::ui;
+use crate::ui::keymap::Keymap;
+use crate::ui::theme::{Symbols, THEMES, Theme};
+
+/// How long a frame waits for the home to be read.
+const PATIENCE: Duration = Duration::from_secs(10);
+
+/// What the screen is made of, gathered before the engine takes the ground.
+pub(super) struct Looks {
+    settings: ui::Settings,
+    transports: Transports,
+    problems: Vec<String>,
+}
+
+impl Looks {
+    /// Of a home and its surroundings. What does not count falls back, and is said.
+    pub(super) fn of(ground: &Ground) -> Self {
+        let (config, environment) = (&ground.config, &ground.environment);
+        let mut problems: Vec<String> = ground.problems.iter().map(ToString::to_string).collect();
+        let window = ground.live_sessions().into_iter().filter(|session| session.here).map(|session| session.session);
+        let folder = environment.current_dir.as_deref().map(|folder| folder.display().to_string());
+        let settings = ui::Settings {
+            zone: TimeZone::system(),
+            theme: theme(ground, &mut problems),
+            symbols: symbols(config.symbols, environment),
+            keymap: keymap(&ground.home, &mut problems),
+            nearby: ui::Nearby { window: window.collect(), worktree: folder },
+            editor: program(environment.editor.as_deref()),
+            pager: program(environment.pager.as_deref().or(Some("less"))),
+            mouse: config.mouse,
+            memory: Box::new(Kept { home: ground.home.clone(), remembered: Remembered::load(&ground.home) }),
+        };
+        Self { settings, transports: ground.transports(), problems }
+    }
+}
+
+impl Engine {
+    /// Opens the dashboard on this thread and stays until the person leaves it.
+    ///
+    /// # Errors
+    /// There is no terminal, or a task panicked.
+    pub fn dashboard(mut self) -> Result<(), Failure> {
+        let Some(looks) = self.looks.take() else { return Err(Failure::internal("the screen was opened twice")) };
+        for problem in &looks.problems {
+            tracing::warn!("{problem}");
+        }
+        let mut projections = self.handle.projections();
+        projections.mark_unchanged();
+        let driver = Driver {
+            handle: self.handle.clone(),
+            projections,
+            transports: Arc::new(looks.transports),
+            supervisor: self.supervisor.clone(),
+        };
+        let restore: crate::supervise::Restore = Arc::new(ui::terminal::give_back);
+        let shown = self.supervisor.on_ui_thread(&restore, || self.block_on(ui::run(driver, looks.settings)));
+        let finished = self.finish();
+        match shown {
+            Ok(Ok(ui::Exit::Quit | ui::Exit::Signalled | ui::Exit::EngineGone)) | Err(_) => finished,
+            Ok(Err(error)) => {
+                let words: Vec<String> = error.chain().map(ToString::to_string).collect();
+                finished.and(Err(Failure::refused(words.join(": "))))
+            }
+        }
+    }
+
+    /// One frame as text. `run`: an id or its beginning; the newest without one.
+    ///
+    /// # Errors
+    /// There is no such run, or the home was not read in time.
+    pub fn frame(&self, still: ui::Still, size: (u16, u16), run: Option<&str>) -> Result<String, Failure> {
+        self.block_on(async {
+            let projection = self.settled(|projection| projection.at.is_some()).await?;
+            let still = match (still, run) {
+                (ui::Still::Run(_), Some(id)) => ui::Still::Run(Some(named(&projection, id)?)),
+                (still, _) => still,
+            };
+            let projection = match wanted(&still, &projection) {
+                None => projection,
+                Some(shown) => {
+                    self.handle.show(Some(shown));
+                    self.settled(|projection| projection.shown.is_some()).await?
+                }
+            };
+            ui::dump(&still, size, &projection, clock::now(), TimeZone::system()).map_err(Failure::internal)
+        })
+    }
+
+    async fn settled(&self, is_ready: impl Fn(&Projection) -> bool) -> Result<Arc<Projection>, Failure> {
+        let mut projections = self.handle.projections();
+        let ready = tokio::time::timeout(PATIENCE, projections.wait_for(|projection| is_ready(projection)));
+        match ready.await {
+            Ok(Ok(projection)) => Ok(Arc::clone(&projection)),
+            _ => Err(Failure::refused("the home was not read in time; try again")),
+        }
+    }
+}
+
+fn wanted(still: &ui::Still, projection: &Projection) -> Option<Shown> {
+    still.shows(projection).map(|shown| match shown {
+        ui::Shown::Record(key) => Shown::Record(key),
+        ui::Shown::Session(key) => Shown::Session(key),
+    })
+}
+
+fn named(projection: &Projection, id: &str) -> Result<RecordKey, Failure> {
+    let mut fitting = projection.runs.iter().filter(|run| run.key.as_str().starts_with(id));
+    match (fitting.next(), fitting.next()) {
+        (Some(run), None) => Ok(run.key.clone()),
+        (Some(_), Some(_)) => Err(Failure::refused(format!("several runs begin with {id}; give more of the id"))),
+        (None, _) => Err(Failure::refused(format!("there is no run {id}; trellis run list names them"))),
+    }
+}
+
+/// The screen's side of the driver's handle.
+struct Driver {
+    handle: Handle,
+    projections: watch::Receiver<Arc<Projection>>,
+    transports: Arc<Transports>,
+    supervisor: Supervisor,
+}
+
+impl ui::Engine for Driver {
+    fn projection(&self) -> Arc<Projection> {
+        self.handle.projection()
+    }
+
+    fn changed(&mut self) -> impl Future<Output = bool> {
+        async { self.projections.changed().await.is_ok() }
+    }
+
+    fn send(&self, command: Command) -> oneshot::Receiver<Reply> {
+        // Who drives may have gone: the first order of a person makes this process the driver.
+        if self.handle.projection().driver == DriverFact::Nobody {
+            let (answer, answered) = oneshot::channel();
+            let handle = self.handle.clone();
+            self.supervisor.spawn("take over", async move {
+                let reply = match handle.take_over().await {
+                    Reply::Done { .. } => handle.send(command).await,
+                    refused @ Reply::Refused(_) => refused,
+                };
+                let _ = answer.send(reply);
+            });
+            return answered;
+        }
+        self.handle.order(command)
+    }
+
+    fn show(&self, what: Option<ui::Shown>) {
+        self.handle.show(what.map(|shown| match shown {
+            ui::Shown::Record(key) => Shown::Record(key),
+            ui::Shown::Session(key) => Shown::Session(key),
+        }));
+    }
+
+    fn go_to_pane(&self, session: SessionKey) {
+        let transports = Arc::clone(&self.transports);
+        let supervisor = self.supervisor.clone();
+        self.supervisor.spawn("go to pane", async move {
+            let went = supervisor.blocking("go to pane", move || {
+                let live = live::discover(&transports).into_iter().find(|live| live.session == session);
+                let pane = live.ok_or_else(|| format!("{session} is not open"))?.pane?;
+                pane.bring_to_front()
+            });
+            if let Some(Err(why)) = went.await {
+                tracing::warn!("can't go to the pane: {why}");
+            }
+        });
+    }
+}
+
+/// `state.toml` as the screen's memory.
+struct Kept {
+    home: Home,
+    remembered: Remembered,
+}
+
+impl ui::Memory for Kept {
+    fn remembered(&self, name: &str) -> Option<Value> {
+        self.remembered.extra.get(name).and_then(|value| serde_json::to_value(value).ok())
+    }
+
+    fn remember(&mut self, name: &str, value: Value) {
+        let Ok(value) = toml::Value::try_from(value) else { return };
+        self.remembered.extra.insert(name.to_owned(), value);
+        if let Err(error) = self.remembered.save(&self.home) {
+            tracing::warn!("{error}");
+        }
+    }
+}
+
+fn theme(ground: &Ground, problems: &mut Vec<String>) -> Theme {
+    let name = match ground.config.theme {
+        _ if ground.environment.no_color => "mono",
+        ThemeName::Terminal => "terminal",
+        ThemeName::Mono => "mono",
+        ThemeName::HighContrast => "high-contrast",
+        ThemeName::ColourBlind => "colour-blind",
+    };
+    let own = read(&ground.home.theme(), problems);
+    let chosen = own.as_deref().map_or_else(|| Theme::named(THEMES, name), |own| Theme::named(own, name));
+    chosen.or_else(|problem| {
+        problems.push(format!("theme: {problem}"));
+        Theme::named(THEMES, name)
+    })
+    .unwrap_or_else(|_| Theme::standard(ground.environment.no_color))
+}
+
+fn keymap(home: &Home, problems: &mut Vec<String>) -> Keymap {
+    let standard = || Keymap::standard().unwrap_or_default();
+    let Some(own) = read(&home.keymap(), problems) else { return standard() };
+    Keymap::standard().and_then(|keymap| keymap.overlaid(&own)).unwrap_or_else(|problem| {
+        problems.push(format!("keymap.toml: {problem}; the standard keys count"));
+        standard()
+    })
+}
+
+fn read(path: &Path, problems: &mut Vec<String>) -> Option<String> {
+    match fs::read_to_string(path) {
+        Ok(text) => Some(text),
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => None,
+        Err(error) => {
+            problems.push(format!("can't read {}: {error}", path.display()));
+            None
+        }
+    }
+}
+
+fn symbols(wanted: Wanted, environment: &Environment) -> Symbols {
+    let plain = environment.term.as_deref().is_some_and(|term| term == "linux" || term.starts_with("vt"));
+    match wanted {
+        Wanted::Unicode => Symbols::Unicode,
+        Wanted::Ascii => Symbols::AsciiGlyphs,
+        Wanted::Auto if !environment.is_utf8() => Symbols::AsciiOnly,
+        Wanted::Auto if plain => Symbols::AsciiGlyphs,
+        Wanted::Auto => Symbols::Unicode,
+    }
+}
+
+/// A program and its arguments, as they stand in a variable: split at blanks, never handed to a shell.
+fn program(words: Option<&str>) -> Vec<String> {
+    words.into_iter().flat_map(str::split_whitespace).map(str::to_owned).collect()
+}

@@ -1,0 +1,76 @@
+//! The command line: what is understood, and that everything else is one line and exit code 2.
+
+use super::*;
+
+fn said(words: &[&str]) -> Result<Cli, Result<String, Failure>> {
+    parse(std::iter::once("trellis").chain(words.iter().copied()).map(OsString::from))
+}
+
+#[test]
+fn the_definition_is_sound() {
+    use clap::CommandFactory as _;
+    Cli::command().debug_assert();
+}
+
+#[test]
+fn home_may_stand_anywhere() {
+    for words in [&["--home", "/h", "run", "list"][..], &["run", "list", "--home", "/h"], &["run", "--home", "/h", "list"]] {
+        assert_eq!(said(words).unwrap().home.as_deref(), Some(std::path::Path::new("/h")));
+    }
+}
+
+#[test]
+fn commands_are_understood() {
+    assert!(matches!(said(&[]).unwrap().command, None));
+    assert!(matches!(said(&["drive"]).unwrap().command, Some(Command::Drive)));
+    let Some(Command::Demo(demo)) = said(&["demo", "--headless", "--speed", "20"]).unwrap().command else { panic!() };
+    assert!(demo.headless && demo.speed == Tempo::of_speed(20.0).unwrap());
+    let Some(Command::Dump(dump)) = said(&["dump", "--screen", "run", "--size", "38x20"]).unwrap().command else { panic!() };
+    assert_eq!((dump.screen, dump.size), (ScreenArg::Run, (38, 20)));
+    let words = ["run", "start", "--implementer", "claude:a:b", "--reviewer", "codex:c"];
+    let Some(Command::Run(RunCommand::Start(start))) = said(&words).unwrap().command else { panic!() };
+    assert_eq!((start.implementer.to_string().as_str(), start.headless), ("claude:a:b", false));
+}
+
+#[test]
+fn mistakes_are_one_line_and_code_2() {
+    let cases = [
+        (&["demo", "--speed", "0"][..], "give a number from 0.1 to 100"),
+        (&["demo", "--speed", "fast"], "give a number from 0.1 to 100"),
+        (&["demo", "--scene", "limit", "--script", "x"], "cannot be used with"),
+        (&["frobnicate"], "unrecognized subcommand"),
+        (&["dump", "--screen", "run", "--size", "38"], "write columns x rows, 120x40"),
+        (&["dump", "--screen", "run", "--size", "0x20"], "write columns x rows, 120x40"),
+        (&["dump", "--screen", "nothing", "--size", "38x20"], "invalid value"),
+        (&["run", "start", "--implementer", "gemini:a", "--reviewer", "codex:b"], "gemini is no agent"),
+        (&["run", "start", "--implementer", "claude:", "--reviewer", "codex:b"], "the session's id is missing"),
+        (&["run", "start", "--implementer", "claude:a"], "--reviewer"),
+        (&["run", "show"], "<ID>"),
+        (&["verdict", "x"], "--signal"),
+    ];
+    for (words, expected) in cases {
+        match said(words) {
+            Err(Err(failure)) => {
+                assert_eq!(failure.code(), 2, "{words:?}");
+                assert!(!failure.message.contains('\n'), "{words:?}: {}", failure.message);
+                assert!(failure.message.contains(expected), "{words:?}: {}", failure.message);
+            }
+            other => panic!("{words:?}: {other:?}"),
+        }
+    }
+}
+
+#[test]
+fn help_is_no_mistake() {
+    for words in [&["--help"][..], &["demo", "--help"], &["--version"]] {
+        assert!(matches!(said(words), Err(Ok(_))), "{words:?}");
+    }
+}
+
+#[test]
+fn codes_are_as_the_manual_says() {
+    assert_eq!(Failure::refused("x").code(), 1);
+    assert_eq!(Failure::usage("x").code(), 2);
+    assert_eq!(Failure::internal("x").code(), 70);
+    assert_eq!(Failure::from(std::io::Error::from(std::io::ErrorKind::BrokenPipe)).message, "");
+}

@@ -1,0 +1,155 @@
+//! `trellis demo`: scripted agents in a home of their own, with the dashboard or without it.
+//! The script and its play are `agent::scripted`; the loop is the same as for real agents.
+
+use std::path::{Path, PathBuf};
+
+use super::drive::{End, Listener};
+use super::{DemoArgs, Failure, out, start};
+use crate::agent::scripted::home::{self, Stage, Wanted};
+use crate::agent::scripted::scenes::{SCENES, Scene};
+use crate::boot::{Engine, Ground, How, Place};
+use crate::clock;
+use crate::driver::ports::Loaded;
+use crate::model::command::NewRun;
+use crate::model::config::RunConfig;
+use crate::model::event::{Event, EventKind};
+use crate::model::ids::{Role, RunId};
+use crate::model::run::{RunRecord, RunStop};
+use crate::model::tempo::Tempo;
+use crate::paths::Home;
+
+/// Plays.
+///
+/// # Errors
+/// The home is not a demo's, another process plays it, or, without a dashboard, the run did not complete.
+pub fn demo(home: Option<&Path>, args: &DemoArgs) -> Result<(), Failure> {
+    if args.list {
+        return list();
+    }
+    let script = Chosen::of(args)?;
+    let root = match home {
+        Some(root) => root.to_owned(),
+        None => own_folder()?,
+    };
+    let lock = match Place::take(&Home::at(&root))? {
+        Place::Ours(lock) => lock,
+        // Whoever drives this home also plays it.
+        Place::Theirs(driver) if args.headless => return Err(driver.refusal()),
+        Place::Theirs(_) => return Engine::watch(Ground::find(Some(&root))?)?.dashboard(),
+    };
+    let stage = prepare(&root, script.as_ref())?;
+    let ground = Ground::find(Some(&root))?;
+    let run = newest_run(&ground.records(), &stage);
+    if let Some(run) = run.as_ref().filter(|run| args.headless && !run.is_active()) {
+        return print_stop_again(&ground, run);
+    }
+    let engine = Engine::start_in(ground, lock, How::Drive, args.speed)?;
+    if home.is_none() {
+        out::note(&format!("the demo's home is {}; --home {} goes on with it", root.display(), root.display()));
+    }
+    if args.headless { headless(engine, &stage, run, args.speed) } else { watched(engine, &stage, run, args.speed) }
+}
+
+fn list() -> Result<(), Failure> {
+    for scene in SCENES {
+        let script = scene.script().map_err(Failure::internal)?;
+        out::line(&format!("{:<14}{}", scene.name, script.about))?;
+    }
+    Ok(())
+}
+
+/// The script that was asked for.
+struct Chosen {
+    name: String,
+    text: String,
+}
+
+impl Chosen {
+    fn of(args: &DemoArgs) -> Result<Option<Self>, Failure> {
+        if let Some(name) = &args.scene {
+            let scene = Scene::named(name).map_err(Failure::usage)?;
+            return Ok(Some(Self { name: scene.name.to_owned(), text: scene.text.to_owned() }));
+        }
+        let Some(file) = &args.script else { return Ok(None) };
+        let text = std::fs::read_to_string(file)
+            .map_err(|error| Failure::refused(format!("can't read {}: {error}", file.display())))?;
+        Ok(Some(Self { name: file.display().to_string(), text }))
+    }
+}
+
+fn prepare(root: &Path, script: Option<&Chosen>) -> Result<Stage, Failure> {
+    let wanted = script.map(|chosen| Wanted { name: &chosen.name, text: &chosen.text });
+    home::prepare(root, wanted, clock::now()).map_err(Failure::refused)
+}
+
+/// A folder of its own: a demo never lives in the person's real home.
+fn own_folder() -> Result<PathBuf, Failure> {
+    let folder = tempfile::Builder::new().prefix("trellis-demo-").tempdir();
+    folder.map(tempfile::TempDir::keep).map_err(|error| {
+        Failure::refused(format!("can't make a folder for the demo ({error}); name one with --home"))
+    })
+}
+
+/// The newest run of the pair that plays.
+fn newest_run(loaded: &Loaded, stage: &Stage) -> Option<RunRecord> {
+    let implementer = stage.session(Role::Implementer)?.key();
+    let mut runs: Vec<&RunRecord> = loaded.runs.iter().filter(|run| run.implementer.key() == implementer).collect();
+    runs.sort_by(|a, b| (a.created_at, a.id.as_str()).cmp(&(b.created_at, b.id.as_str())));
+    runs.last().map(|run| (*run).clone())
+}
+
+/// What the run of a script begins with.
+fn order(stage: &Stage, tempo: Tempo) -> Result<NewRun, Failure> {
+    let side = |role| stage.session(role).ok_or_else(|| Failure::internal("the demo's home names no such side"));
+    let script = &stage.script.run;
+    let config = RunConfig { debounce: tempo.millis(script.debounce), ..script.clone() };
+    Ok(NewRun { implementer: side(Role::Implementer)?, reviewer: side(Role::Reviewer)?, config })
+}
+
+fn headless(engine: Engine, stage: &Stage, run: Option<RunRecord>, tempo: Tempo) -> Result<(), Failure> {
+    let mut listener = Listener::of(&engine);
+    let order = order(stage, tempo)?;
+    let outcome = engine.block_on(async {
+        let run = match run {
+            Some(run) => run.id,
+            None => start::create(&engine, order).await?.0,
+        };
+        engine.let_person_act();
+        listener.follow(&engine, &run).await?.outcome(&run)
+    });
+    let finished = engine.finish();
+    outcome.and(finished)
+}
+
+fn watched(engine: Engine, stage: &Stage, run: Option<RunRecord>, tempo: Tempo) -> Result<(), Failure> {
+    if run.is_none() {
+        let order = order(stage, tempo)?;
+        engine.block_on(async { start::create(&engine, order).await.map(|_| ()) })?;
+    }
+    engine.let_person_act();
+    engine.dashboard()
+}
+
+/// The run has stopped before: its event once more, and the same end.
+fn print_stop_again(ground: &Ground, run: &RunRecord) -> Result<(), Failure> {
+    let events = ground.events();
+    let told = events.into_iter().rev().find(|event| is_stop_of(event, &run.id));
+    // A kill between the save and the event leaves none: the record says the same.
+    let event = told.unwrap_or_else(|| Event {
+        seq: 0,
+        at: run.stopped_at.unwrap_or(run.created_at),
+        kind: EventKind::ChecklistStopped,
+        run_id: Some(run.id.clone()),
+        pair_id: None,
+        session_id: None,
+        reason: run.stop_reason.map(|reason| RunStop::as_str(reason).to_owned()),
+        revision: Some(run.revision),
+    });
+    out::json(&event)?;
+    End::Stopped(run.stop_reason).outcome(&run.id)
+}
+
+fn is_stop_of(event: &Event, run: &RunId) -> bool {
+    event.kind == EventKind::ChecklistStopped && event.run_id.as_ref() == Some(run)
+}
+

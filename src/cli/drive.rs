@@ -1,0 +1,208 @@
+//! `trellis drive`, the dashboard, and what every foreground run without a dashboard does: print events, end with the run.
+//! Nothing is decided about a loop here.
+
+use std::collections::BTreeSet;
+use std::path::Path;
+
+use tokio::sync::broadcast::error::RecvError;
+
+use super::{Failure, out};
+use crate::boot::{Engine, Ground, How, Place};
+use crate::model::event::{Event, EventKind};
+use crate::model::ids::{RecordKey, RunId};
+use crate::model::pair::PauseReason;
+use crate::model::run::RunStop;
+use crate::model::tempo::Tempo;
+use crate::projection::{Projection, RunView, Standing};
+
+/// Opens the dashboard.
+///
+/// # Errors
+/// There is no terminal, or the home cannot be opened.
+pub fn dashboard(home: Option<&Path>) -> Result<(), Failure> {
+    let ground = Ground::find(home)?;
+    match Place::take(&ground.home)? {
+        Place::Ours(lock) => Engine::start_in(ground, lock, How::Drive, Tempo::REAL)?.dashboard(),
+        Place::Theirs(_) => Engine::watch(ground)?.dashboard(),
+    }
+}
+
+/// Drives all runs of the home until none is left or a signal ends it.
+///
+/// # Errors
+/// Another process drives, or the home cannot be opened.
+pub fn drive(home: Option<&Path>) -> Result<(), Failure> {
+    let ground = Ground::find(home)?;
+    let engine = Engine::start(ground, How::Drive, Tempo::REAL)?;
+    engine.let_person_act();
+    let mut listener = Listener::of(&engine);
+    let ended: Result<Option<&str>, Failure> = engine.block_on(async {
+        let mut projections = engine.handle.projections();
+        loop {
+            let projection = projections.borrow_and_update().clone();
+            if projection.at.is_some() && projection.runs.iter().all(|run| is_over(run)) {
+                break Ok(Some("no run is left to drive"));
+            }
+            listener.tell_needs(&projection, None);
+            tokio::select! {
+                event = listener.events.recv() => { listener.heard(event)?; }
+                changed = projections.changed() => if changed.is_err() { break Ok(None) },
+                _ = engine.supervisor.stopped() => break Ok(None),
+            }
+        }
+    });
+    let finished = engine.finish();
+    if let Some(words) = ended? {
+        out::note(words);
+    }
+    finished
+}
+
+/// How a followed run ended.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum End {
+    /// It stopped, and why.
+    Stopped(Option<RunStop>),
+    /// A person is needed: the sentence.
+    NeedsPerson(String),
+    /// The process was told to end.
+    Told,
+}
+
+impl End {
+    /// What the command says at its end.
+    ///
+    /// # Errors
+    /// Anything but a completed run.
+    pub fn outcome(self, run: &RunId) -> Result<(), Failure> {
+        match self {
+            Self::Stopped(Some(RunStop::Completed)) => Ok(()),
+            Self::Stopped(reason) => {
+                let reason = reason.map_or("unknown", RunStop::as_str);
+                Err(Failure::refused(format!("the run {run} stopped: {reason}")))
+            }
+            Self::NeedsPerson(words) => Err(Failure::refused(words)),
+            Self::Told => Err(Failure::refused(format!("told to end; the run {run} waits for the next start"))),
+        }
+    }
+}
+
+/// Events as they come, printed; and what was said already.
+pub struct Listener {
+    /// Events from the moment this was made.
+    pub events: tokio::sync::broadcast::Receiver<Event>,
+    said: BTreeSet<String>,
+}
+
+impl Listener {
+    /// One that hears everything from now on: made before the driver's first step.
+    #[must_use]
+    pub fn of(engine: &Engine) -> Self {
+        Self { events: engine.handle.events(), said: BTreeSet::new() }
+    }
+
+    /// Prints an event. Gives it back.
+    fn heard(&mut self, event: Result<Event, RecvError>) -> Result<Option<Event>, Failure> {
+        match event {
+            Ok(event) => {
+                out::json(&event)?;
+                Ok(Some(event))
+            }
+            Err(RecvError::Lagged(missed)) => {
+                out::note(&format!("{missed} events were not printed; events.jsonl has them"));
+                Ok(None)
+            }
+            Err(RecvError::Closed) => Err(Failure::internal("the driver ended without a word")),
+        }
+    }
+
+    /// Prints events until the run stops or needs a person.
+    ///
+    /// # Errors
+    /// The output refuses, or the driver is gone.
+    pub async fn follow(&mut self, engine: &Engine, run: &RunId) -> Result<End, Failure> {
+        let mut projections = engine.handle.projections();
+        loop {
+            let projection = projections.borrow_and_update().clone();
+            if let Some(words) = self.tell_needs(&projection, Some(run)) {
+                // What led to it was published before: it is printed first.
+                while let Ok(event) = self.events.try_recv() {
+                    self.heard(Ok(event))?;
+                }
+                return Ok(End::NeedsPerson(words));
+            }
+            tokio::select! {
+                biased;
+                event = self.events.recv() => {
+                    let event = self.heard(event)?;
+                    if let Some(reason) = event.as_ref().and_then(|event| stop_of(event, run)) {
+                        return Ok(End::Stopped(reason));
+                    }
+                }
+                changed = projections.changed() => if changed.is_err() {
+                    return Err(Failure::internal("the driver ended without a word"));
+                },
+                _ = engine.supervisor.stopped() => return Ok(End::Told),
+            }
+        }
+    }
+
+    /// Says once what needs a person. The followed run's need comes back; those of others and dialogs are only told.
+    fn tell_needs(&mut self, projection: &Projection, followed: Option<&RunId>) -> Option<String> {
+        for run in &projection.runs {
+            let Some(words) = need(run) else { continue };
+            let is_followed = matches!((&run.key, followed), (RecordKey::Run(id), Some(followed)) if id == followed);
+            if is_followed && is_held(run) {
+                return Some(words);
+            }
+            if self.said.insert(words.clone()) {
+                out::note(&words);
+            }
+        }
+        None
+    }
+}
+
+/// The reason, when the event is the run's stop.
+fn stop_of(event: &Event, run: &RunId) -> Option<Option<RunStop>> {
+    let is_stop = event.kind == EventKind::ChecklistStopped && event.run_id.as_ref() == Some(run);
+    is_stop.then(|| event.reason.as_deref().and_then(stop_reason))
+}
+
+/// The stop reason of that name.
+#[must_use]
+pub fn stop_reason(name: &str) -> Option<RunStop> {
+    use RunStop::{Completed, Manual, PeerError, ServerRestarted, SessionTrashed};
+    [Completed, Manual, PeerError, SessionTrashed, ServerRestarted].into_iter().find(|stop| stop.as_str() == name)
+}
+
+fn is_over(run: &RunView) -> bool {
+    matches!(run.standing, Standing::Done | Standing::Ended | Standing::Failed) || run.read_only.is_some()
+}
+
+/// Whether the run or its pair is held until a person acts; a limit with a known end is not, nor a mere dialog.
+fn is_held(run: &RunView) -> bool {
+    match run.standing {
+        Standing::NeedsYou => run.look_first.is_some() || run.banner.as_ref().is_some_and(|b| b.reason.is_some()),
+        Standing::Paused => true,
+        Standing::Limit => run.wait.deadline.is_none(),
+        Standing::Going | Standing::Waits | Standing::Done | Standing::Ended | Standing::Failed => false,
+    }
+}
+
+/// What a person is told of a run that needs one.
+fn need(run: &RunView) -> Option<String> {
+    let (key, name) = (&run.key, &run.name);
+    let say = |what: &str| Some(format!("{name} needs you: {what} ({key}); open trellis on this home"));
+    match (run.standing, &run.banner, &run.look_first) {
+        (Standing::NeedsYou, _, Some(look)) => say(&format!("message {} waits for your look", look.n)),
+        (Standing::NeedsYou, Some(banner), None) => {
+            let reason = banner.reason.map_or(String::new(), |reason| format!("{}: ", PauseReason::as_str(reason)));
+            say(&format!("{reason}{}", banner.headline))
+        }
+        (Standing::NeedsYou, None, None) => say(&run.sentence),
+        (Standing::Paused, _, _) => say("it is paused"),
+        (Standing::Limit, _, _) if run.wait.deadline.is_none() => say(&run.sentence),
+        _ => None,
+    }
+}

@@ -1,0 +1,192 @@
+//! `trellis run list` and `trellis run show`: how the runs of a home stand, for people and as JSON.
+//! Reads records only; whether a run moves right now is the driver's knowledge.
+
+use std::fmt::Write as _;
+use std::path::Path;
+
+use serde_json::{Value, json};
+
+use super::{Failure, out};
+use crate::boot;
+use crate::driver::ports::Loaded;
+use crate::model::ids::PairId;
+use crate::model::outbox::{Entry, EntryState};
+use crate::model::pair::{PairRecord, PauseReason};
+use crate::model::run::{Attempt, AttemptStatus, RunRecord, RunState, RunStep, RunStop};
+
+/// Names the runs of the home, newest first.
+///
+/// # Errors
+/// The home cannot be read.
+pub fn list(home: Option<&Path>, json: bool) -> Result<(), Failure> {
+    let loaded = boot::Ground::find(home)?.records();
+    let runs = newest_first(&loaded);
+    if json {
+        let rows: Vec<Value> = runs.iter().map(|run| row(run, &loaded)).collect();
+        return out::json(&rows);
+    }
+    if runs.is_empty() {
+        return out::line("no runs yet; trellis run start begins one, trellis demo shows one");
+    }
+    let width = runs.iter().map(|run| run.id.as_str().len()).max().unwrap_or(0);
+    for run in runs {
+        let (state, id) = (state_words(run, &loaded), run.id.as_str());
+        let words = format!("{id:width$}  {:<28}  phase {:<3}  {}", state, phase(run), title(run));
+        out::line(&out::plain(&words))?;
+    }
+    for other in &loaded.read_only {
+        out::line(&out::plain(&format!("{}  read-only: {}", other.key, other.why)))?;
+    }
+    Ok(())
+}
+
+/// Says how a run stands.
+///
+/// # Errors
+/// There is no such run, or the home cannot be read.
+pub fn show(home: Option<&Path>, id: &str, json: bool) -> Result<(), Failure> {
+    let loaded = boot::Ground::find(home)?.records();
+    let run = find(&loaded, id)?;
+    let pairs = pairs_of(run, &loaded);
+    if json {
+        return out::json(&json!({"run": run, "pairs": pairs}));
+    }
+    out::text(&described(run, &pairs, &loaded))
+}
+
+/// The run that an id, or the beginning of one, names.
+///
+/// # Errors
+/// None or several.
+pub fn find<'a>(loaded: &'a Loaded, id: &str) -> Result<&'a RunRecord, Failure> {
+    if let Some(run) = loaded.runs.iter().find(|run| run.id.as_str() == id) {
+        return Ok(run);
+    }
+    let mut fitting = loaded.runs.iter().filter(|run| !id.is_empty() && run.id.as_str().starts_with(id));
+    match (fitting.next(), fitting.next()) {
+        (Some(run), None) => Ok(run),
+        (Some(_), Some(_)) => Err(Failure::refused(format!("several runs begin with {id}; give more of the id"))),
+        (None, _) => Err(Failure::refused(format!("there is no run {id}; trellis run list names them"))),
+    }
+}
+
+/// The pairs of a run, oldest first: of its attempts, those they go on from, and the one that is to be.
+#[must_use]
+pub fn pairs_of<'a>(run: &RunRecord, loaded: &'a Loaded) -> Vec<&'a PairRecord> {
+    let mut ids: Vec<PairId> = run.phases.iter().filter_map(|attempt| attempt.pair_id.clone()).collect();
+    ids.extend(run.current_pair_id.clone());
+    ids.extend(run.pending_pair_stop.clone());
+    let mut pairs: Vec<&PairRecord> = loaded
+        .pairs
+        .iter()
+        .filter(|pair| ids.contains(&pair.id) || pair.id.as_str().starts_with(&format!("{}-", run.id)))
+        .collect();
+    pairs.sort_by(|a, b| (a.created_at, a.id.as_str()).cmp(&(b.created_at, b.id.as_str())));
+    pairs
+}
+
+fn newest_first(loaded: &Loaded) -> Vec<&RunRecord> {
+    let mut runs: Vec<&RunRecord> = loaded.runs.iter().collect();
+    runs.sort_by(|a, b| (b.created_at, b.id.as_str()).cmp(&(a.created_at, a.id.as_str())));
+    runs
+}
+
+fn row(run: &RunRecord, loaded: &Loaded) -> Value {
+    json!({
+        "id": run.id, "name": run.name, "state": run.state, "step": run.step, "paused_reason": pause(run, loaded),
+        "stop_reason": run.stop_reason, "phases_done": run.phases_done, "created_at": run.created_at,
+        "stopped_at": run.stopped_at, "implementer": run.implementer, "reviewer": run.reviewer,
+    })
+}
+
+/// Its own pause, or its pair's.
+fn pause(run: &RunRecord, loaded: &Loaded) -> Option<PauseReason> {
+    let pair = run.current_pair_id.as_ref().and_then(|id| loaded.pairs.iter().find(|pair| pair.id == *id));
+    run.paused_reason.or_else(|| pair.and_then(|pair| pair.paused_reason)).filter(|_| run.is_active())
+}
+
+fn state_words(run: &RunRecord, loaded: &Loaded) -> String {
+    match (run.state, pause(run, loaded)) {
+        (RunState::Stopped, _) => {
+            format!("stopped: {}", run.stop_reason.map_or("unknown", RunStop::as_str))
+        }
+        (_, Some(reason)) => format!("paused: {}", reason.as_str()),
+        (RunState::Paused, None) => "paused".to_owned(),
+        (RunState::Running, None) => match run.step {
+            Some(RunStep::Review) => "in review".to_owned(),
+            Some(RunStep::Advance) => "asks for the next phase".to_owned(),
+            Some(RunStep::Probe) | None => "waits for the phase".to_owned(),
+        },
+    }
+}
+
+fn phase(run: &RunRecord) -> u32 {
+    run.attempt().map_or(run.phases_done + u32::from(run.is_active()), |attempt| {
+        if run.is_active() { attempt.n.max(run.phases_done) } else { run.phases_done }
+    })
+}
+
+fn title(run: &RunRecord) -> String {
+    if run.name.is_empty() { run.implementer.worktree.clone() } else { run.name.clone() }
+}
+
+fn described(run: &RunRecord, pairs: &[&PairRecord], loaded: &Loaded) -> String {
+    let mut text = String::new();
+    let mut line = |words: &str| {
+        let _ = writeln!(text, "{}", out::plain(words));
+    };
+    line(&format!("{}  {}", run.id, title(run)));
+    line(&format!("{}, {} phases done", state_words(run, loaded), run.phases_done));
+    if !run.paused_detail.is_empty() && run.is_active() {
+        line(&run.paused_detail);
+    }
+    line(&format!("{} builds   {}   {}", run.implementer.agent, run.implementer.session_id, run.implementer.worktree));
+    line(&format!("{} reviews  {}   {}", run.reviewer.agent, run.reviewer.session_id, run.reviewer.worktree));
+    line(&format!("began {}", run.created_at));
+    if let Some(at) = run.stopped_at {
+        line(&format!("ended {at}"));
+    }
+    for attempt in &run.phases {
+        let relays = pairs.iter().find(|pair| Some(&pair.id) == attempt.pair_id.as_ref()).map(|pair| pair.round_count);
+        line(&attempt_words(attempt, relays.unwrap_or(attempt.relays)));
+    }
+    let entries = pairs.iter().flat_map(|pair| &pair.outbox).chain(&run.outbox);
+    for entry in entries.filter(|entry| entry.is_open()) {
+        line(&format!("on its way: {} to the {}, {}", entry.id, role(entry), state(entry)));
+    }
+    text
+}
+
+fn attempt_words(attempt: &Attempt, relays: u32) -> String {
+    let status = match attempt.status {
+        AttemptStatus::Running => "in review",
+        AttemptStatus::Converged if attempt.by.as_deref() == Some("user") => "accepted by you",
+        AttemptStatus::Converged => "agreed",
+        AttemptStatus::NotConverged => "not agreed",
+        AttemptStatus::Skipped => "skipped",
+        AttemptStatus::Stopped => "stopped",
+        AttemptStatus::Error => "failed",
+    };
+    let unreviewed = if attempt.reviewed || attempt.status != AttemptStatus::Converged { "" } else { ", not reviewed" };
+    format!("  phase {:<3} {status}{unreviewed}, {relays} relays: {}", attempt.n, attempt.summary)
+}
+
+/// The side an entry goes to, as a word.
+#[must_use]
+pub fn role(entry: &Entry) -> &'static str {
+    match entry.target {
+        crate::model::ids::Role::Implementer => "implementer",
+        crate::model::ids::Role::Reviewer => "reviewer",
+    }
+}
+
+fn state(entry: &Entry) -> &'static str {
+    match entry.state {
+        EntryState::Prepared => "prepared",
+        EntryState::Sent => "sent",
+        EntryState::Queued => "queued",
+        EntryState::Delivered => "delivered",
+        EntryState::Withdrawn => "withdrawn",
+        EntryState::Abandoned => "abandoned",
+    }
+}

@@ -1,0 +1,148 @@
+//! `trellis run start`: a run between two sessions that are there, recorded or driven here.
+//! Whether it may begin is the machines' judgement; this asks and prints.
+
+use std::path::Path;
+
+use serde_json::Value;
+
+use super::drive::Listener;
+use super::{Failure, StartArgs, out};
+use crate::agent::live::LiveSession;
+use crate::boot::{Engine, Ground, How};
+use crate::model::command::{Command, NewRun, Refusal, RefusalKind, Reply};
+use crate::model::config::RunConfig;
+use crate::model::ids::{RecordKey, RunId, SessionKey, SessionRef};
+use crate::model::tempo::Tempo;
+
+/// Starts a run.
+///
+/// # Errors
+/// Refused, with the reason; or, driven here, it did not complete.
+pub fn start(home: Option<&Path>, args: &StartArgs) -> Result<(), Failure> {
+    let config = config(args)?;
+    let ground = Ground::find(home)?;
+    let live = ground.live_sessions();
+    let order = NewRun {
+        implementer: side(&ground, &live, &args.implementer)?,
+        reviewer: side(&ground, &live, &args.reviewer)?,
+        config,
+    };
+    let place = ground.home.root().display().to_string();
+    let how = if args.headless { How::Drive } else { How::RecordOnly };
+    let engine = Engine::start(ground, how, Tempo::REAL)?;
+    let mut listener = Listener::of(&engine);
+    let outcome = engine.block_on(async {
+        let (run, note) = create(&engine, order).await?;
+        if how == How::RecordOnly {
+            return out::line(&run_words(&run, &note, &place));
+        }
+        engine.let_person_act();
+        listener.follow(&engine, &run).await?.outcome(&run)
+    });
+    let finished = engine.finish();
+    outcome.and(finished)
+}
+
+fn run_words(run: &RunId, note: &str, home: &str) -> String {
+    format!("{run} is recorded: {note}; drive it with `trellis drive --home {home}` or in the dashboard")
+}
+
+/// Gives the order and waits until it is saved.
+///
+/// # Errors
+/// Refused, with the reason.
+pub async fn create(engine: &Engine, order: NewRun) -> Result<(RunId, String), Failure> {
+    match engine.handle.send(Command::CreateRun(order)).await {
+        Reply::Done { record: Some(RecordKey::Run(run)), note } => Ok((run, note)),
+        Reply::Done { .. } => Err(Failure::internal("the run was made and not named")),
+        Reply::Refused(refusal) => Err(refused(&refusal)),
+    }
+}
+
+/// A refusal as the command line tells it.
+#[must_use]
+pub fn refused(refusal: &Refusal) -> Failure {
+    match (&refusal.kind, &refusal.field) {
+        (RefusalKind::Invalid, Some(field)) => Failure::refused(format!("{field}: {}", refusal.message)),
+        _ => Failure::refused(refusal.message.clone()),
+    }
+}
+
+/// The session of that id, with the folder it works in now.
+fn side(ground: &Ground, live: &[LiveSession], wanted: &SessionKey) -> Result<SessionRef, Failure> {
+    let part = ground.stage.iter().flat_map(|stage| &stage.parts).find(|part| part.key() == *wanted);
+    if let Some(part) = part {
+        return Ok(part.session());
+    }
+    let found = live.iter().find(|session| session.session == *wanted);
+    let asked = SessionRef { agent: wanted.agent, worktree: String::new(), session_id: wanted.session_id.clone() };
+    let folder = ground.transcript(&asked)?.and_then(|conversation| conversation.cwd.clone());
+    match (found, folder) {
+        (Some(session), folder) if session.reached => {
+            let worktree = folder.or_else(|| session.worktree.clone()).unwrap_or_default();
+            Ok(SessionRef { worktree, ..asked })
+        }
+        (Some(session), _) => {
+            let why = session.pane.as_ref().err().map_or("it has no pane", String::as_str);
+            Err(Failure::refused(format!("nothing reaches {wanted} ({why}); open it in a tmux pane, then start the run again")))
+        }
+        (None, Some(_)) => {
+            Err(Failure::refused(format!("{wanted} is not open; resume it in a tmux pane, then start the run again")))
+        }
+        (None, None) => Err(Failure::refused(format!(
+            "there is no session {wanted}; `trellis dump --screen sessions --size 120x40` names those there are"
+        ))),
+    }
+}
+
+/// The defaults with what `--set` and `--first-phase` change.
+fn config(args: &StartArgs) -> Result<RunConfig, Failure> {
+    let Ok(Value::Object(mut fields)) = serde_json::to_value(RunConfig::default()) else {
+        return Err(Failure::internal("the default settings cannot be written down"));
+    };
+    for (key, value) in &args.settings {
+        let Some(known) = fields.get_mut(key) else {
+            let names = RUN_SETTINGS.join(", ");
+            return Err(Failure::usage(format!("--set {key}: there is no such setting; choose one of {names}")));
+        };
+        // A text that looks like a number stays a text where a text is wanted.
+        *known = match (&*known, value) {
+            (Value::String(_), Value::Number(_) | Value::Bool(_) | Value::Null) => Value::String(value.to_string()),
+            _ => value.clone(),
+        };
+    }
+    let mut config: RunConfig = serde_json::from_value(Value::Object(fields))
+        .map_err(|error| Failure::usage(format!("--set: {}", one_line(&error.to_string()))))?;
+    if let Some(first) = args.first_phase {
+        config.first_phase = first.into();
+    }
+    Ok(config)
+}
+
+/// The settings of a run, in the order of its record.
+const RUN_SETTINGS: [&str; 16] = [
+    "name",
+    "advance_prompt",
+    "completion_signal",
+    "review_prompt",
+    "feedback_prompt",
+    "review_stop_signal",
+    "max_rounds",
+    "confirm_before_relay",
+    "near_miss",
+    "clarify_prompt",
+    "continue_prompt",
+    "resume_after_limit",
+    "debounce",
+    "first_phase",
+    "max_phases",
+    "phases",
+];
+
+fn one_line(text: &str) -> String {
+    text.split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+#[cfg(test)]
+#[path = "start_tests.rs"]
+mod tests;
