@@ -102,7 +102,7 @@ impl Engine {
         }
         let (handle, line) = handle::line();
         let log = ground.home.log().display().to_string();
-        let looks = Some(Looks::of(ground));
+        let looks = Some(Looks::of(ground)?);
         Ok((Self { handle, supervisor, looks, runtime, world: None, log }, line))
     }
 

@@ -2,7 +2,6 @@
 //! What is drawn and what a key does are the screens'.
 
 use std::fs;
-use std::future::Future;
 use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
@@ -40,7 +39,10 @@ pub(super) struct Looks {
 
 impl Looks {
     /// Of a home and its surroundings. What does not count falls back, and is said.
-    pub(super) fn of(ground: &Ground) -> Self {
+    ///
+    /// # Errors
+    /// The keymap that comes with the program does not read.
+    pub(super) fn of(ground: &Ground) -> Result<Self, Failure> {
         let (config, environment) = (&ground.config, &ground.environment);
         let mut problems: Vec<String> = ground.problems.iter().map(ToString::to_string).collect();
         let window = ground.live_sessions().into_iter().filter(|session| session.here).map(|session| session.session);
@@ -49,14 +51,14 @@ impl Looks {
             zone: TimeZone::system(),
             theme: theme(ground, &mut problems),
             symbols: symbols(config.symbols, environment),
-            keymap: keymap(&ground.home, &mut problems),
+            keymap: keymap(&ground.home, &mut problems)?,
             nearby: ui::Nearby { window: window.collect(), worktree: folder },
             editor: program(environment.editor.as_deref()),
             pager: program(environment.pager.as_deref().or(Some("less"))),
             mouse: config.mouse,
             memory: Box::new(Kept { home: ground.home.clone(), remembered: Remembered::load(&ground.home) }),
         };
-        Self { settings, transports: ground.transports(), problems }
+        Ok(Self { settings, transports: ground.transports(), problems })
     }
 }
 
@@ -151,8 +153,8 @@ impl ui::Engine for Driver {
         self.handle.projection()
     }
 
-    fn changed(&mut self) -> impl Future<Output = bool> {
-        async { self.projections.changed().await.is_ok() }
+    async fn changed(&mut self) -> bool {
+        self.projections.changed().await.is_ok()
     }
 
     fn send(&self, command: Command) -> oneshot::Receiver<Reply> {
@@ -225,20 +227,22 @@ fn theme(ground: &Ground, problems: &mut Vec<String>) -> Theme {
     };
     let own = read(&ground.home.theme(), problems);
     let chosen = own.as_deref().map_or_else(|| Theme::named(THEMES, name), |own| Theme::named(own, name));
-    chosen.or_else(|problem| {
-        problems.push(format!("theme: {problem}"));
-        Theme::named(THEMES, name)
-    })
-    .unwrap_or_else(|_| Theme::standard(ground.environment.no_color))
+    chosen
+        .or_else(|problem| {
+            problems.push(format!("theme: {problem}"));
+            Theme::named(THEMES, name)
+        })
+        .unwrap_or_else(|_| Theme::standard(ground.environment.no_color))
 }
 
-fn keymap(home: &Home, problems: &mut Vec<String>) -> Keymap {
-    let standard = || Keymap::standard().unwrap_or_default();
-    let Some(own) = read(&home.keymap(), problems) else { return standard() };
-    Keymap::standard().and_then(|keymap| keymap.overlaid(&own)).unwrap_or_else(|problem| {
-        problems.push(format!("keymap.toml: {problem}; the standard keys count"));
-        standard()
-    })
+fn keymap(home: &Home, problems: &mut Vec<String>) -> Result<Keymap, Failure> {
+    if let Some(own) = read(&home.keymap(), problems) {
+        match Keymap::standard().and_then(|keymap| keymap.overlaid(&own)) {
+            Ok(keymap) => return Ok(keymap),
+            Err(problem) => problems.push(format!("keymap.toml: {problem}; the standard keys count")),
+        }
+    }
+    Keymap::standard().map_err(Failure::internal)
 }
 
 fn read(path: &Path, problems: &mut Vec<String>) -> Option<String> {
@@ -255,11 +259,10 @@ fn read(path: &Path, problems: &mut Vec<String>) -> Option<String> {
 fn symbols(wanted: Wanted, environment: &Environment) -> Symbols {
     let plain = environment.term.as_deref().is_some_and(|term| term == "linux" || term.starts_with("vt"));
     match wanted {
-        Wanted::Unicode => Symbols::Unicode,
-        Wanted::Ascii => Symbols::AsciiGlyphs,
         Wanted::Auto if !environment.is_utf8() => Symbols::AsciiOnly,
+        Wanted::Ascii => Symbols::AsciiGlyphs,
         Wanted::Auto if plain => Symbols::AsciiGlyphs,
-        Wanted::Auto => Symbols::Unicode,
+        Wanted::Auto | Wanted::Unicode => Symbols::Unicode,
     }
 }
 

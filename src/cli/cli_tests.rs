@@ -14,7 +14,9 @@ fn the_definition_is_sound() {
 
 #[test]
 fn home_may_stand_anywhere() {
-    for words in [&["--home", "/h", "run", "list"][..], &["run", "list", "--home", "/h"], &["run", "--home", "/h", "list"]] {
+    for words in
+        [&["--home", "/h", "run", "list"][..], &["run", "list", "--home", "/h"], &["run", "--home", "/h", "list"]]
+    {
         assert_eq!(said(words).unwrap().home.as_deref(), Some(std::path::Path::new("/h")));
     }
 }
@@ -25,7 +27,9 @@ fn commands_are_understood() {
     assert!(matches!(said(&["drive"]).unwrap().command, Some(Command::Drive)));
     let Some(Command::Demo(demo)) = said(&["demo", "--headless", "--speed", "20"]).unwrap().command else { panic!() };
     assert!(demo.headless && demo.speed == Tempo::of_speed(20.0).unwrap());
-    let Some(Command::Dump(dump)) = said(&["dump", "--screen", "run", "--size", "38x20"]).unwrap().command else { panic!() };
+    let Some(Command::Dump(dump)) = said(&["dump", "--screen", "run", "--size", "38x20"]).unwrap().command else {
+        panic!()
+    };
     assert_eq!((dump.screen, dump.size), (ScreenArg::Run, (38, 20)));
     let words = ["run", "start", "--implementer", "claude:a:b", "--reviewer", "codex:c"];
     let Some(Command::Run(RunCommand::Start(start))) = said(&words).unwrap().command else { panic!() };

@@ -3,7 +3,7 @@
 
 use std::path::{Path, PathBuf};
 
-use super::drive::{End, Listener};
+use super::drive::{End, Listener, is_stop_of};
 use super::{DemoArgs, Failure, out, start};
 use crate::agent::scripted::home::{self, Stage, Wanted};
 use crate::agent::scripted::scenes::{SCENES, Scene};
@@ -13,7 +13,7 @@ use crate::driver::ports::Loaded;
 use crate::model::command::NewRun;
 use crate::model::config::RunConfig;
 use crate::model::event::{Event, EventKind};
-use crate::model::ids::{Role, RunId};
+use crate::model::ids::Role;
 use crate::model::run::{RunRecord, RunStop};
 use crate::model::tempo::Tempo;
 use crate::paths::Home;
@@ -47,7 +47,7 @@ pub fn demo(home: Option<&Path>, args: &DemoArgs) -> Result<(), Failure> {
     if home.is_none() {
         out::note(&format!("the demo's home is {}; --home {} goes on with it", root.display(), root.display()));
     }
-    if args.headless { headless(engine, &stage, run, args.speed) } else { watched(engine, &stage, run, args.speed) }
+    if args.headless { headless(engine, &stage, run, args.speed) } else { watched(engine, &stage, run.as_ref(), args.speed) }
 }
 
 fn list() -> Result<(), Failure> {
@@ -85,9 +85,9 @@ fn prepare(root: &Path, script: Option<&Chosen>) -> Result<Stage, Failure> {
 /// A folder of its own: a demo never lives in the person's real home.
 fn own_folder() -> Result<PathBuf, Failure> {
     let folder = tempfile::Builder::new().prefix("trellis-demo-").tempdir();
-    folder.map(tempfile::TempDir::keep).map_err(|error| {
-        Failure::refused(format!("can't make a folder for the demo ({error}); name one with --home"))
-    })
+    folder
+        .map(tempfile::TempDir::keep)
+        .map_err(|error| Failure::refused(format!("can't make a folder for the demo ({error}); name one with --home")))
 }
 
 /// The newest run of the pair that plays.
@@ -121,7 +121,7 @@ fn headless(engine: Engine, stage: &Stage, run: Option<RunRecord>, tempo: Tempo)
     outcome.and(finished)
 }
 
-fn watched(engine: Engine, stage: &Stage, run: Option<RunRecord>, tempo: Tempo) -> Result<(), Failure> {
+fn watched(engine: Engine, stage: &Stage, run: Option<&RunRecord>, tempo: Tempo) -> Result<(), Failure> {
     if run.is_none() {
         let order = order(stage, tempo)?;
         engine.block_on(async { start::create(&engine, order).await.map(|_| ()) })?;
@@ -148,8 +148,3 @@ fn print_stop_again(ground: &Ground, run: &RunRecord) -> Result<(), Failure> {
     out::json(&event)?;
     End::Stopped(run.stop_reason).outcome(&run.id)
 }
-
-fn is_stop_of(event: &Event, run: &RunId) -> bool {
-    event.kind == EventKind::ChecklistStopped && event.run_id.as_ref() == Some(run)
-}
-

@@ -40,12 +40,12 @@ pub fn drive(home: Option<&Path>) -> Result<(), Failure> {
         let mut projections = engine.handle.projections();
         loop {
             let projection = projections.borrow_and_update().clone();
-            if projection.at.is_some() && projection.runs.iter().all(|run| is_over(run)) {
+            if projection.at.is_some() && projection.runs.iter().all(is_over) {
                 break Ok(Some("no run is left to drive"));
             }
             listener.tell_needs(&projection, None);
             tokio::select! {
-                event = listener.events.recv() => { listener.heard(event)?; }
+                event = listener.events.recv() => { heard(event)?; }
                 changed = projections.changed() => if changed.is_err() { break Ok(None) },
                 _ = engine.supervisor.stopped() => break Ok(None),
             }
@@ -101,21 +101,6 @@ impl Listener {
         Self { events: engine.handle.events(), said: BTreeSet::new() }
     }
 
-    /// Prints an event. Gives it back.
-    fn heard(&mut self, event: Result<Event, RecvError>) -> Result<Option<Event>, Failure> {
-        match event {
-            Ok(event) => {
-                out::json(&event)?;
-                Ok(Some(event))
-            }
-            Err(RecvError::Lagged(missed)) => {
-                out::note(&format!("{missed} events were not printed; events.jsonl has them"));
-                Ok(None)
-            }
-            Err(RecvError::Closed) => Err(Failure::internal("the driver ended without a word")),
-        }
-    }
-
     /// Prints events until the run stops or needs a person.
     ///
     /// # Errors
@@ -127,16 +112,15 @@ impl Listener {
             if let Some(words) = self.tell_needs(&projection, Some(run)) {
                 // What led to it was published before: it is printed first.
                 while let Ok(event) = self.events.try_recv() {
-                    self.heard(Ok(event))?;
+                    heard(Ok(event))?;
                 }
                 return Ok(End::NeedsPerson(words));
             }
             tokio::select! {
                 biased;
                 event = self.events.recv() => {
-                    let event = self.heard(event)?;
-                    if let Some(reason) = event.as_ref().and_then(|event| stop_of(event, run)) {
-                        return Ok(End::Stopped(reason));
+                    if let Some(stop) = heard(event)?.filter(|event| is_stop_of(event, run)) {
+                        return Ok(End::Stopped(stop.reason.as_deref().and_then(stop_reason)));
                     }
                 }
                 changed = projections.changed() => if changed.is_err() {
@@ -163,10 +147,25 @@ impl Listener {
     }
 }
 
-/// The reason, when the event is the run's stop.
-fn stop_of(event: &Event, run: &RunId) -> Option<Option<RunStop>> {
-    let is_stop = event.kind == EventKind::ChecklistStopped && event.run_id.as_ref() == Some(run);
-    is_stop.then(|| event.reason.as_deref().and_then(stop_reason))
+/// Prints an event, and gives it back.
+fn heard(event: Result<Event, RecvError>) -> Result<Option<Event>, Failure> {
+    match event {
+        Ok(event) => {
+            out::json(&event)?;
+            Ok(Some(event))
+        }
+        Err(RecvError::Lagged(missed)) => {
+            out::note(&format!("{missed} events were not printed; events.jsonl has them"));
+            Ok(None)
+        }
+        Err(RecvError::Closed) => Err(Failure::internal("the driver ended without a word")),
+    }
+}
+
+/// Whether the event is the run's stop.
+#[must_use]
+pub fn is_stop_of(event: &Event, run: &RunId) -> bool {
+    event.kind == EventKind::ChecklistStopped && event.run_id.as_ref() == Some(run)
 }
 
 /// The stop reason of that name.

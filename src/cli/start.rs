@@ -84,7 +84,9 @@ fn side(ground: &Ground, live: &[LiveSession], wanted: &SessionKey) -> Result<Se
         }
         (Some(session), _) => {
             let why = session.pane.as_ref().err().map_or("it has no pane", String::as_str);
-            Err(Failure::refused(format!("nothing reaches {wanted} ({why}); open it in a tmux pane, then start the run again")))
+            Err(Failure::refused(format!(
+                "nothing reaches {wanted} ({why}); open it in a tmux pane, then start the run again"
+            )))
         }
         (None, Some(_)) => {
             Err(Failure::refused(format!("{wanted} is not open; resume it in a tmux pane, then start the run again")))

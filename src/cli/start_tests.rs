@@ -25,8 +25,22 @@ fn every_setting_has_a_name_here() {
 #[test]
 fn settings_are_read_by_their_kind() {
     let config = set(&[
-        "--set", "max_rounds=4", "--set", "near_miss=wait", "--set", "confirm_before_relay=true", "--set", "name=7",
-        "--set", "feedback_prompt=", "--set", "phases=12", "--first-phase", "ask", "--set", "review_stop_signal=a=b",
+        "--set",
+        "max_rounds=4",
+        "--set",
+        "near_miss=wait",
+        "--set",
+        "confirm_before_relay=true",
+        "--set",
+        "name=7",
+        "--set",
+        "feedback_prompt=",
+        "--set",
+        "phases=12",
+        "--first-phase",
+        "ask",
+        "--set",
+        "review_stop_signal=a=b",
     ])
     .unwrap();
     assert_eq!((config.max_rounds, config.near_miss, config.confirm_before_relay), (4, NearMissRule::Wait, true));
@@ -37,7 +51,9 @@ fn settings_are_read_by_their_kind() {
 
 #[test]
 fn a_wrong_setting_is_a_usage_error_that_names_it() {
-    for (setting, words) in [("rounds=3", "--set rounds: there is no such setting"), ("max_rounds=many", "--set: invalid type")] {
+    for (setting, words) in
+        [("rounds=3", "--set rounds: there is no such setting"), ("max_rounds=many", "--set: invalid type")]
+    {
         let failure = set(&["--set", setting]).unwrap_err();
         assert_eq!(failure.code(), 2);
         assert!(failure.message.contains(words), "{}", failure.message);

@@ -50,20 +50,21 @@ pub fn verify(home: Option<&Path>, id: &str) -> Result<(), Failure> {
 /// The entries of every record, those that were moved out of it included.
 fn every_entry(ground: &Ground, loaded: &Loaded, proven: &[RecordKey]) -> Result<Vec<Claim>, Failure> {
     let mut claims = Vec::new();
-    let mut add = |key: RecordKey, outbox: &[Entry], former: &[FormerParticipant], side: &dyn Fn(Role) -> SessionKey| {
-        let older = loaded.older_entries.get(&key).map(Vec::as_slice).unwrap_or_default();
-        for entry in older.iter().filter(|old| outbox.iter().all(|kept| kept.id != old.id)).chain(outbox) {
-            let text = match (&entry.sent_text, ground.text(&key, &entry.text)) {
-                (Some(sent), _) => sent.as_str().into(),
-                (None, Ok(text)) => text,
-                (None, Err(failure)) if proven.contains(&key) => return Err(failure),
-                // Of a record that is not proven here only the turns count.
-                (None, Err(_)) => "".into(),
-            };
-            claims.push(Claim::of(&key, entry, &text, &target(entry, former, side(entry.target))));
-        }
-        Ok::<(), Failure>(())
-    };
+    let mut add =
+        |key: RecordKey, outbox: &[Entry], former: &[FormerParticipant], side: &dyn Fn(Role) -> SessionKey| {
+            let older = loaded.older_entries.get(&key).map(Vec::as_slice).unwrap_or_default();
+            for entry in older.iter().filter(|old| outbox.iter().all(|kept| kept.id != old.id)).chain(outbox) {
+                let text = match (&entry.sent_text, ground.text(&key, &entry.text)) {
+                    (Some(sent), _) => sent.as_str().into(),
+                    (None, Ok(text)) => text,
+                    (None, Err(failure)) if proven.contains(&key) => return Err(failure),
+                    // Of a record that is not proven here only the turns count.
+                    (None, Err(_)) => "".into(),
+                };
+                claims.push(Claim::of(&key, entry, &text, &target(entry, former, side(entry.target))));
+            }
+            Ok::<(), Failure>(())
+        };
     for run in &loaded.runs {
         let key = RecordKey::Run(run.id.clone());
         add(key, &run.outbox, &run.participants_history, &|role| run.side(role).key())?;

@@ -59,7 +59,8 @@ fn entry(id: &str, text: &str, state: EntryState, turn: Option<&str>) -> Entry {
 }
 
 fn judged(entries: &[Entry], prompts: &[&str]) -> Vec<(bool, String)> {
-    let claims: Vec<Claim> = entries.iter().map(|entry| Claim::of(&record(), entry, entry.text_on_the_wire(), &key())).collect();
+    let claims: Vec<Claim> =
+        entries.iter().map(|entry| Claim::of(&record(), entry, entry.text_on_the_wire(), &key())).collect();
     let conversations = BTreeMap::from([(key(), talk(prompts).0)]);
     prove(&claims, &conversations).into_iter().map(|finding| (finding.holds, finding.words)).collect()
 }

@@ -6,14 +6,20 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
 use serde_json::Value;
-use trellis::model::conversation::Conversation;
+use trellis::model::conversation::{Conversation, Turn};
 use trellis::model::ids::Agent;
 use trellis::transcript::read_all;
 
 /// The program with an environment of its own: nothing of the person's leaks in, nothing is written outside `home`.
 pub fn trellis(home: &Path) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_trellis"));
-    command.env_clear().env("HOME", home.join("nobody")).env("PATH", "/usr/bin:/bin").env("TERM", "dumb").arg("--home").arg(home);
+    command
+        .env_clear()
+        .env("HOME", home.join("nobody"))
+        .env("PATH", "/usr/bin:/bin")
+        .env("TERM", "dumb")
+        .arg("--home")
+        .arg(home);
     command
 }
 
@@ -55,15 +61,20 @@ pub fn transcripts(home: &Path) -> (Conversation, Conversation) {
 /// The demo's promise: who got which messages, and nothing twice.
 pub fn assert_each_message_once(home: &Path) {
     let (implementer, reviewer) = transcripts(home);
-    let count = |seen: &Conversation, part: &str| seen.turns.iter().filter(|turn| turn.prompt.text.contains(part)).count();
-    let prompts: Vec<String> =
-        implementer.turns.iter().chain(&reviewer.turns).map(|turn| turn.prompt.text.chars().take(60).collect()).collect();
+    let count =
+        |seen: &Conversation, part: &str| seen.turns.iter().filter(|turn| turn.prompt.text.contains(part)).count();
+    let prompts: Vec<String> = implementer
+        .turns
+        .iter()
+        .chain(&reviewer.turns)
+        .map(|turn| turn.prompt.text.chars().take(60).collect())
+        .collect();
     assert_eq!((implementer.turns.len(), reviewer.turns.len()), (7, 6), "{prompts:#?}");
     assert_eq!(count(&implementer, "Implement the next phase"), 3, "{prompts:#?}");
     assert_eq!(count(&implementer, "Feedback:"), 3, "{prompts:#?}");
     assert_eq!(count(&reviewer, "Review the implementer's work"), 6, "{prompts:#?}");
     for seen in [&implementer, &reviewer] {
-        assert!(seen.turns.iter().all(|turn| turn.is_answered()), "{seen:?}");
+        assert!(seen.turns.iter().all(Turn::is_answered), "{seen:?}");
         assert_eq!((seen.damaged, seen.unknown.len()), (0, 0));
     }
 }
@@ -120,7 +131,8 @@ fn a_proof_fails_when_a_message_stands_twice() {
     let id = events(&output).last().unwrap()["run_id"].as_str().unwrap().to_owned();
     let mut files = Vec::new();
     below(&home.join("agents/claude"), &mut files);
-    let file = files.iter().find(|file| fs::read_to_string(file).unwrap().contains("Implement the next phase")).unwrap();
+    let file =
+        files.iter().find(|file| fs::read_to_string(file).unwrap().contains("Implement the next phase")).unwrap();
     let lines = fs::read_to_string(file).unwrap();
     let prompt = lines.lines().find(|line| line.contains("Implement the next phase")).unwrap();
     let mut record: Value = serde_json::from_str(prompt).unwrap();
@@ -250,7 +262,12 @@ fn the_spare_pair_can_be_taken_into_a_run() {
 #[test]
 fn a_reader_that_goes_away_is_no_fault() {
     let folder = tempfile::tempdir().unwrap();
-    let mut child = trellis(folder.path()).args(["demo", "--list"]).stdout(std::process::Stdio::piped()).stderr(std::process::Stdio::piped()).spawn().unwrap();
+    let mut child = trellis(folder.path())
+        .args(["demo", "--list"])
+        .stdout(std::process::Stdio::piped())
+        .stderr(std::process::Stdio::piped())
+        .spawn()
+        .unwrap();
     drop(child.stdout.take());
     let output = child.wait_with_output().unwrap();
     assert_eq!(text(&output.stderr), "");
@@ -260,7 +277,9 @@ fn a_reader_that_goes_away_is_no_fault() {
 fn verdicts_are_words_with_reasons_and_codes() {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("answer");
-    for (answer, word, code) in [("Fine.\n\nLGTM", "match", 0), ("LGTM with one nit", "near_miss", 1), ("no", "none", 1)] {
+    for (answer, word, code) in
+        [("Fine.\n\nLGTM", "match", 0), ("LGTM with one nit", "near_miss", 1), ("no", "none", 1)]
+    {
         fs::write(&file, answer).unwrap();
         let output = run(folder.path(), &["verdict", "--signal", "LGTM", file.to_str().unwrap()]);
         assert_code(&output, code, answer);

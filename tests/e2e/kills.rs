@@ -83,7 +83,8 @@ fn open_entries(home: &Path) -> Vec<(String, bool)> {
             if file.path().extension().is_none_or(|ext| ext != "json") {
                 continue;
             }
-            let record: Value = fs::read(file.path()).ok().and_then(|bytes| serde_json::from_slice(&bytes).ok()).unwrap_or_default();
+            let record: Value =
+                fs::read(file.path()).ok().and_then(|bytes| serde_json::from_slice(&bytes).ok()).unwrap_or_default();
             for entry in record["outbox"].as_array().into_iter().flatten() {
                 let state = entry["state"].as_str().unwrap_or_default();
                 if matches!(state, "prepared" | "sent" | "queued") {
@@ -125,7 +126,7 @@ fn kills_at_any_point_leave_each_message_once() {
             hits += u64::from(!open.is_empty());
             sent_hits += u64::from(open.iter().any(|(_, left)| *left));
         }
-        Running::start(folder.path(), speed).finish(Duration::from_secs(600));
+        Running::start(folder.path(), speed).finish(Duration::from_mins(10));
         assert_each_message_once(folder.path());
         let id = newest_run(folder.path());
         let verify = trellis(folder.path()).args(["run", "verify", &id]).output().unwrap();
@@ -136,7 +137,7 @@ fn kills_at_any_point_leave_each_message_once() {
 
 fn sees_open_entry(running: &Running, home: &Path) -> bool {
     let started = Instant::now();
-    while started.elapsed() < Duration::from_secs(60) {
+    while started.elapsed() < Duration::from_mins(1) {
         if !open_entries(home).is_empty() {
             return true;
         }

@@ -144,8 +144,7 @@ fn the_person_waits_for_the_run_then_types_and_the_agent_answers() {
     assert_eq!((reach.status, reach.ticks.missing()), (LiveStatus::Idle, None));
     assert!(play.seen(Role::Implementer).turns.is_empty(), "nobody types before the run is there");
     play.world.let_person_act();
-    let seen =
-        play.wait_for("the answer", Role::Implementer, |seen| seen.newest().is_some_and(Turn::is_answered));
+    let seen = play.wait_for("the answer", Role::Implementer, |seen| seen.newest().is_some_and(Turn::is_answered));
     assert_eq!(seen.turns.len(), 1);
     assert!(seen.turns[0].prompt.text.contains("build the cart"));
 }
