@@ -78,17 +78,14 @@ pub fn unwrap_pastes(text: &str) -> String {
     let mut rest = text;
     while let Some((before, after)) = rest.split_once(OPEN) {
         out.push_str(before);
-        match paste_body(after) {
-            Some((inner, tail)) => {
-                out.push_str(inner);
-                rest = tail;
-            }
+        rest = if let Some((inner, tail)) = paste_body(after) {
+            out.push_str(inner);
+            tail
+        } else {
             // No whole tag, or none that closes it: ordinary text that speaks of one.
-            None => {
-                out.push_str(OPEN);
-                rest = after;
-            }
-        }
+            out.push_str(OPEN);
+            after
+        };
     }
     out.push_str(rest);
     out

@@ -4,7 +4,7 @@
 use serde_json::{Value, json};
 use trellis::model::conversation::{Conversation, FailureClass, ItemKind, Outcome, PromptSource};
 use trellis::model::ids::{Agent, RecordId};
-use trellis::transcript::edits_in;
+use trellis::transcript::{compare, edits_in, read_all};
 
 use super::fixtures::sample;
 use super::{read, render};
@@ -381,6 +381,17 @@ fn headless_turns_end_with_their_last_text() {
         told(&[prompt(0, "go"), says(1, "m", "x")]).is_open(),
         "the interactive program writes a record of its own"
     );
+}
+
+#[test]
+fn a_recorded_paste_folds_to_the_text_that_was_sent() {
+    let told = read_all(Agent::Claude, &sample(Agent::Claude, "13-large-paste-wrapped"));
+    let sent: String = (0..60).map(|n| format!("hello pasted line {n:02}: some text\r\n")).collect();
+    assert_ne!(told.turns[0].prompt.text.trim(), sent.trim());
+    assert_eq!(compare::fold(&told.turns[0].prompt.text), compare::fold(&sent));
+    // What the program does to a text: tabs, zero-width characters and decomposed letters.
+    assert_eq!(compare::fold("\tcafe\u{301}\u{200b} e\u{200d}\u{301}"), compare::fold("    caf\u{e9} \u{e9}"));
+    assert_ne!(compare::fold("LGTM"), compare::fold("LGTM."));
 }
 
 #[test]
