@@ -146,7 +146,10 @@ const BEGINNINGS: [&[u8]; 7] = [
 /// The next place behind `from` where a record may begin inside a broken line.
 pub(super) fn next_beginning(bytes: &[u8], from: usize) -> Option<usize> {
     let rest = bytes.get(from..)?;
-    BEGINNINGS.iter().filter_map(|start| memmem::find(rest, start)).min().map(|found| from + found)
+    let begins = |found: &usize| {
+        rest.get(*found..).is_some_and(|record| BEGINNINGS.iter().any(|start| record.starts_with(start)))
+    };
+    memmem::find_iter(rest, b"{\"").find(begins).map(|found| from + found)
 }
 
 struct Cursor<'a> {
