@@ -1,1 +1,11 @@
-//! See the module's name.
+//! The step machines against hand-built conversations: traces, cases, tables and properties. No clock, no file.
+
+mod cases;
+mod controls;
+mod pairs;
+mod properties;
+mod runs;
+mod traces;
+mod traces_hangs;
+mod traces_runs;
+mod world;
