@@ -58,7 +58,8 @@ pub fn frame(app: &mut App, theme: &Theme, symbols: Symbols, buffer: &mut Buffer
 
 fn whole(app: &mut App, painter: &mut Painter<'_>, area: Rect, times: &Times) {
     let is_wide = area.width >= WIDE && area.height >= SHORT;
-    let covers = matches!(dialog(app), Some(Over::Help(_) | Over::Menu(_) | Over::Form(_) | Over::Editor(_) | Over::Look(_)));
+    let covers =
+        matches!(dialog(app), Some(Over::Help(_) | Over::Menu(_) | Over::Form(_) | Over::Editor(_) | Over::Look(_)));
     match (is_wide, covers) {
         (true, _) => wide::draw(app, painter, area, times, covers),
         (false, true) => dialogs::draw(app, painter, area, times),

@@ -53,15 +53,16 @@ pub fn with_styles(buffer: &Buffer) -> String {
         let mut mask = String::new();
         for (symbol, cell) in &row {
             let name = style_name(cell);
-            let letter = if name.is_empty() || (symbol == " " && !name.contains("reversed") && !name.contains("underlined")) {
-                ' '
-            } else if let Some((_, letter)) = legend.iter().find(|(known, _)| *known == name) {
-                *letter
-            } else {
-                let letter = char::from(b'a' + u8::try_from(legend.len() % 26).unwrap_or(0));
-                legend.push((name, letter));
-                letter
-            };
+            let letter =
+                if name.is_empty() || (symbol == " " && !name.contains("reversed") && !name.contains("underlined")) {
+                    ' '
+                } else if let Some((_, letter)) = legend.iter().find(|(known, _)| *known == name) {
+                    *letter
+                } else {
+                    let letter = char::from(b'a' + u8::try_from(legend.len() % 26).unwrap_or(0));
+                    legend.push((name, letter));
+                    letter
+                };
             mask.extend(std::iter::repeat_n(letter, width(symbol).max(1)));
         }
         if !mask.trim().is_empty() {

@@ -235,7 +235,9 @@ impl Editor {
             .iter()
             .skip(self.top)
             .take(height)
-            .map(|(line, from, to)| self.lines.get(*line).and_then(|text| text.get(*from..*to)).unwrap_or("").to_owned())
+            .map(|(line, from, to)| {
+                self.lines.get(*line).and_then(|text| text.get(*from..*to)).unwrap_or("").to_owned()
+            })
             .collect();
         let column = pieces.get(here).map_or(0, |(_, from, _)| width(self.current().get(*from..self.at).unwrap_or("")));
         (shown, (here - self.top, column))

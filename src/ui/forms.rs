@@ -34,7 +34,12 @@ impl App {
         let mut fields = vec![
             Field::choice("implementer", "builds", Vec::new(), None),
             Field::choice("reviewer", "reviews", Vec::new(), None),
-            Field::choice("first_phase", "phase 1", first_phase_words("the builder"), place(&FIRST_PHASE, &kept.first_phase)),
+            Field::choice(
+                "first_phase",
+                "phase 1",
+                first_phase_words("the builder"),
+                place(&FIRST_PHASE, &kept.first_phase),
+            ),
             Field::line("review_stop_signal", "good", &kept.review_stop_signal),
             Field::line("completion_signal", "end", &kept.completion_signal).joined(),
             Field::line("max_rounds", "relays", kept.max_rounds.to_string()),
@@ -90,8 +95,10 @@ impl App {
         ]);
         let kind = FormKind::Options(run.key.clone(), run.revision);
         let mut form = Form::new(kind, format!("options · {}", run.name), fields);
-        form.explains =
-            format!("{} builds, {} reviews. Changes count from the next message on.", run.implementer.label, run.reviewer.label);
+        form.explains = format!(
+            "{} builds, {} reviews. Changes count from the next message on.",
+            run.implementer.label, run.reviewer.label
+        );
         form.at = 0;
         form
     }
@@ -125,7 +132,11 @@ impl App {
     }
 
     /// Two of this window, else the only two live and free ones; the last roles, else Claude builds.
-    fn proposal(&self, views: &[&SessionView], builds: Option<&SessionKey>) -> (Option<SessionKey>, Option<SessionKey>) {
+    fn proposal(
+        &self,
+        views: &[&SessionView],
+        builds: Option<&SessionKey>,
+    ) -> (Option<SessionKey>, Option<SessionKey>) {
         let free = |view: &&&SessionView| view.live && view.used_by.is_none();
         let live: Vec<SessionKey> = views.iter().filter(free).map(|view| view.session.key()).collect();
         let known = |key: &&SessionKey| views.iter().any(|view| view.session.key() == **key);
@@ -138,7 +149,9 @@ impl App {
             return (Some(builds.clone()), only);
         }
         let [first, second] = pair.as_slice() else { return (None, None) };
-        if self.built_last(second) || (second.agent == Agent::Claude && first.agent != Agent::Claude && !self.built_last(first)) {
+        if self.built_last(second)
+            || (second.agent == Agent::Claude && first.agent != Agent::Claude && !self.built_last(first))
+        {
             (Some(second.clone()), Some(first.clone()))
         } else {
             (Some(first.clone()), Some(second.clone()))
@@ -180,7 +193,9 @@ impl App {
                 problem(form, id, "a word the agent will write");
             }
         }
-        if !form.words("review_stop_signal").is_empty() && form.words("review_stop_signal") == form.words("completion_signal") {
+        if !form.words("review_stop_signal").is_empty()
+            && form.words("review_stop_signal") == form.words("completion_signal")
+        {
             problem(form, "completion_signal", "not the word for good");
         }
         if matches!(form.kind, FormKind::NewRun | FormKind::NewPair) {
@@ -229,7 +244,8 @@ impl App {
             return vec![(false, "two sessions are needed: one builds, one reviews".to_owned())];
         }
         let mut facts = Vec::new();
-        let free = views.iter().filter(|view| matches!(view.state, SessionState::Idle | SessionState::NeedsYou(_))).count();
+        let free =
+            views.iter().filter(|view| matches!(view.state, SessionState::Idle | SessionState::NeedsYou(_))).count();
         match free {
             2 => facts.push((true, "two sessions, both free".to_owned())),
             _ => facts.push((true, "two sessions; one at work is waited for".to_owned())),
@@ -239,7 +255,10 @@ impl App {
         if deaf.is_empty() {
             facts.push((true, "both can be written to".to_owned()));
         } else {
-            facts.push((false, format!("no way to write to {}: start it in tmux, or paste by hand", deaf.join(" and "))));
+            facts.push((
+                false,
+                format!("no way to write to {}: start it in tmux, or paste by hand", deaf.join(" and ")),
+            ));
         }
         facts
     }
@@ -351,9 +370,11 @@ pub fn order_of(form: &Form, before: Option<&RunView>, ask_now: bool) -> Option<
             let changes = changes_of(form, &before?.settings);
             control(key, *revision, Control::Configure { changes, by: "dashboard".to_owned() })
         }
-        FormKind::More(key, revision) => {
-            control(key, *revision, Control::More { n: form.number("more")?, blockers_only: form.ticked("blockers_only") })
-        }
+        FormKind::More(key, revision) => control(
+            key,
+            *revision,
+            Control::More { n: form.number("more")?, blockers_only: form.ticked("blockers_only") },
+        ),
         FormKind::RenameRun(key, revision) => {
             control(key, *revision, Control::Rename { name: form.words("name").to_owned() })
         }
@@ -394,7 +415,9 @@ fn changes_of(form: &Form, before: &Settings) -> Map<String, Json> {
         .iter()
         .filter_map(|field| {
             let value = match &field.value {
-                Value::Line(_) if matches!(field.id, "max_rounds" | "max_phases" | "debounce") => json!(form.number(field.id)?),
+                Value::Line(_) if matches!(field.id, "max_rounds" | "max_phases" | "debounce") => {
+                    json!(form.number(field.id)?)
+                }
                 Value::Line(_) if field.id == "phases" => json!(form.number(field.id)),
                 Value::Line(line) => json!(line.text().trim()),
                 Value::Tick(on) => json!(on),

@@ -10,7 +10,8 @@ fn shown(source: &str, columns: usize) -> String {
 
 #[test]
 fn lists_hang_and_nest() {
-    let source = "Two remarks:\n\n1. no idempotency key here\n   - nested point\n2. the total rounds twice\n\nThat is all.";
+    let source =
+        "Two remarks:\n\n1. no idempotency key here\n   - nested point\n2. the total rounds twice\n\nThat is all.";
     assert_eq!(
         shown(source, 20),
         "Two remarks:\n\n1. no idempotency\n   key here\n   - nested point\n2. the total rounds\n   twice\n\nThat is all."

@@ -64,7 +64,10 @@ impl App {
             .iter()
             .filter(|view| self.lists(view, filter))
             .filter(|view| {
-                passes(filter, &[&view.title, &view.session.worktree, view.agent.as_str(), view.session.session_id.as_str()])
+                passes(
+                    filter,
+                    &[&view.title, &view.session.worktree, view.agent.as_str(), view.session.session_id.as_str()],
+                )
             })
             .collect();
         sessions.sort_by_key(|view| (!view.live, Reverse(view.active_at), view.session.key()));
@@ -131,7 +134,8 @@ impl App {
     fn refresh_run(&mut self) {
         let projection = Arc::clone(&self.projection);
         let run = self.target().and_then(|key| projection.runs.iter().find(|run| run.key == key));
-        let phases = run.map(|run| (0..).zip(&run.phases).map(|(at, phase)| (phase.n, at)).collect()).unwrap_or_default();
+        let phases =
+            run.map(|run| (0..).zip(&run.phases).map(|(at, phase)| (phase.n, at)).collect()).unwrap_or_default();
         let relays = run.map(|run| run.relay_list.iter().map(|relay| relay.n).collect()).unwrap_or_default();
         let phase_at_end = self.phase.index() + 1 >= self.phase.order().len();
         let relay_at_end = self.relay.index() + 1 >= self.relay.order().len();

@@ -67,7 +67,9 @@ impl App {
         }
         match action {
             Action::Options => self.over.push(Over::Form(Box::new(self.options_form(&run)))),
-            Action::Rename => self.over.push(Over::Form(Box::new(rename_form(FormKind::RenameRun(run.key, run.revision), &run.name)))),
+            Action::Rename => {
+                self.over.push(Over::Form(Box::new(rename_form(FormKind::RenameRun(run.key, run.revision), &run.name))))
+            }
             Action::More => self.ask_for_more(&run),
             Action::Write => self.ask_whom(&run),
             Action::Copy => return self.paste_by_hand(&run),
@@ -78,7 +80,11 @@ impl App {
 
     fn control_key(&mut self, action: Action, run: &RunView, key: Option<Key>) -> Vec<Effect> {
         let Some(control) = control_of(action, run) else { return Vec::new() };
-        if action == Action::PauseOrGoOn && offers(run, "p", "look again") && run.delivery.is_some() && may(run, "pause").is_ok() {
+        if action == Action::PauseOrGoOn
+            && offers(run, "p", "look again")
+            && run.delivery.is_some()
+            && may(run, "pause").is_ok()
+        {
             return vec![Effect::Send { command: Command::LookNow, then: Then::Say }];
         }
         if let Err(why) = may(run, control.name()) {
@@ -107,7 +113,8 @@ impl App {
             Field::tick("blockers_only", "tell the reviewer: blockers only", false),
             Field::button("save", "go on"),
         ];
-        let mut form = Form::new(FormKind::More(run.key.clone(), run.revision), format!("more relays · {}", run.name), fields);
+        let mut form =
+            Form::new(FormKind::More(run.key.clone(), run.revision), format!("more relays · {}", run.name), fields);
         form.at = 0;
         form.explains = "The count goes on from where it is.".to_owned();
         self.over.push(Over::Form(Box::new(form)));
@@ -141,7 +148,9 @@ impl App {
     }
 
     fn session_key(&mut self, action: Action, key: Option<Key>) -> Vec<Effect> {
-        let Some(view) = self.session_target().and_then(|target| self.session(&target).cloned()) else { return Vec::new() };
+        let Some(view) = self.session_target().and_then(|target| self.session(&target).cloned()) else {
+            return Vec::new();
+        };
         let target = view.session.key();
         match action {
             Action::GoToPane => return vec![Effect::GoToPane(target)],
@@ -168,7 +177,11 @@ impl App {
         let run = view.used_by.as_ref().and_then(|key| self.run(key)).cloned();
         match run {
             Some(run) => {
-                let side = if run.implementer.session.key() == view.session.key() { Role::Implementer } else { Role::Reviewer };
+                let side = if run.implementer.session.key() == view.session.key() {
+                    Role::Implementer
+                } else {
+                    Role::Reviewer
+                };
                 if let Err(why) = may(&run, "write") {
                     self.say(why, true);
                 } else {
@@ -236,7 +249,9 @@ impl App {
     /// The text that copying and opening mean on this screen.
     fn words_here(&self) -> Option<String> {
         match self.screen() {
-            Screen::Runs => self.target().and_then(|key| self.run(&key)).map(|run| format!("{}: {}", run.name, run.sentence)),
+            Screen::Runs => {
+                self.target().and_then(|key| self.run(&key)).map(|run| format!("{}: {}", run.name, run.sentence))
+            }
             Screen::Run(_) | Screen::Session(_) => self.talk.text_in_view().map(|text| text.to_string()),
             Screen::Sessions => None,
             Screen::Log(_) => {

@@ -136,7 +136,9 @@ impl App {
     /// Opens an editor.
     pub fn begin_writing(&mut self, purpose: Purpose, title: impl Into<String>, text: &str) {
         let kept = match &purpose {
-            Purpose::Write { run, .. } => self.memory.get(&format!("write {run}")).and_then(Json::as_str).map(str::to_owned),
+            Purpose::Write { run, .. } => {
+                self.memory.get(&format!("write {run}")).and_then(Json::as_str).map(str::to_owned)
+            }
             _ => None,
         };
         let mut editor = Editor::new(text);
@@ -293,7 +295,10 @@ impl App {
                 let original = run.look_first.as_ref().map_or("", |look| &look.text);
                 let mut editor = Editor::new(original);
                 editor.replace(&text);
-                let title = run.look_first.as_ref().map_or_else(String::new, |look| format!("relay {} as it will be sent", look.n));
+                let title = run
+                    .look_first
+                    .as_ref()
+                    .map_or_else(String::new, |look| format!("relay {} as it will be sent", look.n));
                 let purpose = Purpose::Relay { run: target, revision };
                 let editor = editor.at_start();
                 self.over.push(Over::Editor(Box::new(Writing { editor, purpose, title, waits: false, problem: None })));

@@ -72,16 +72,15 @@ struct Shell<E> {
 /// # Errors
 /// When there is no terminal or it goes away.
 pub async fn run<E: Engine>(engine: E, settings: Settings) -> anyhow::Result<Exit> {
-    let memory: std::collections::BTreeMap<String, serde_json::Value> = REMEMBERED
-        .iter()
-        .filter_map(|name| Some(((*name).to_owned(), settings.memory.remembered(name)?)))
-        .collect();
+    let memory: std::collections::BTreeMap<String, serde_json::Value> =
+        REMEMBERED.iter().filter_map(|name| Some(((*name).to_owned(), settings.memory.remembered(name)?))).collect();
     let mouse = memory.get("mouse").and_then(serde_json::Value::as_bool).unwrap_or(settings.mouse);
     let mut terminate = signal(SignalKind::terminate()).context("listen for signals")?;
     let mut hangup = signal(SignalKind::hangup()).context("listen for signals")?;
     let mut interrupt = signal(SignalKind::interrupt()).context("listen for signals")?;
     let screen = Screen::enter(mouse)?;
-    let mut app = App::new(engine.projection(), settings.keymap.clone(), clock::now(), settings.zone.clone(), screen.size());
+    let mut app =
+        App::new(engine.projection(), settings.keymap.clone(), clock::now(), settings.zone.clone(), screen.size());
     app.nearby = settings.nearby.clone();
     app.memory = memory;
     app.mouse = mouse;
@@ -247,7 +246,8 @@ impl<E: Engine> Shell<E> {
     }
 
     fn page(&mut self, text: &str) -> anyhow::Result<()> {
-        let argv = if self.settings.pager.is_empty() { self.settings.editor.clone() } else { self.settings.pager.clone() };
+        let argv =
+            if self.settings.pager.is_empty() { self.settings.editor.clone() } else { self.settings.pager.clone() };
         if argv.is_empty() {
             self.app.say("set PAGER or EDITOR to open a text outside", true);
             return Ok(());
@@ -290,7 +290,8 @@ impl<E: Engine> Shell<E> {
 fn through_program(argv: &[String], text: &str) -> anyhow::Result<String> {
     use std::io::Write as _;
     let (program, arguments) = argv.split_first().context("name a program")?;
-    let mut file = tempfile::Builder::new().prefix("trellis-").suffix(".md").tempfile().context("make a file for the text")?;
+    let mut file =
+        tempfile::Builder::new().prefix("trellis-").suffix(".md").tempfile().context("make a file for the text")?;
     file.write_all(text.as_bytes()).and_then(|()| file.flush()).context("write the text to a file")?;
     let status = Program::new(program).args(arguments).arg(file.path()).status();
     let status = status.with_context(|| format!("start {program}"))?;

@@ -365,12 +365,16 @@ impl App {
 
     fn jump_part(&mut self, forward: bool) {
         let at = match self.screen() {
-            Screen::Session(_) => self.entries_where(|kind| matches!(kind, ThreadKind::Human { .. } | ThreadKind::Relay { .. })),
+            Screen::Session(_) => {
+                self.entries_where(|kind| matches!(kind, ThreadKind::Human { .. } | ThreadKind::Relay { .. }))
+            }
             _ => self.entries_where(|kind| matches!(kind, ThreadKind::Phase { .. })),
         };
         let times = self.times();
         self.pane = Some(Pane::Talk);
-        if !self.talk.jump(forward, |block| block.kind != BlockKind::Gap && at.contains(&block.entry), &times) && forward {
+        if !self.talk.jump(forward, |block| block.kind != BlockKind::Gap && at.contains(&block.entry), &times)
+            && forward
+        {
             self.talk.follow();
         }
     }
@@ -404,15 +408,15 @@ impl App {
                 line.what.to_lowercase().contains(&needle) || line.evidence.to_lowercase().contains(&needle)
             })
         };
-        let found =
-            if forward { (here + 1..lines.len()).find(holds) } else { (0..here).rev().find(holds) };
+        let found = if forward { (here + 1..lines.len()).find(holds) } else { (0..here).rev().find(holds) };
         if let Some(at) = found.filter(|_| !needle.is_empty()) {
             self.log_up = lines.len() - 1 - at;
         }
     }
 
     fn click(&mut self, x: u16, y: u16) -> Vec<Effect> {
-        let hit = self.hits.iter().find(|(row, columns, _)| *row == y && columns.contains(&x)).map(|(_, _, hit)| hit.clone());
+        let hit =
+            self.hits.iter().find(|(row, columns, _)| *row == y && columns.contains(&x)).map(|(_, _, hit)| hit.clone());
         match hit {
             Some(Hit::Press(key)) => self.key(key),
             Some(Hit::Select(index)) if self.over.is_empty() => {

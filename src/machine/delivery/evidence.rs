@@ -1,7 +1,7 @@
 //! What is seen of an entry in flight: delivered, queued, or of a stopped record nothing any more.
 
 use super::super::common::Loop;
-use super::super::draft::{Draft, later};
+use super::super::draft::{Draft, fresh, later};
 use super::super::ledger::{self, Likeness};
 use super::super::{TranscriptFact, prompts, session};
 use crate::model::ids::Role;
@@ -102,7 +102,13 @@ pub(in crate::machine) fn settle<R: Loop>(draft: &mut Draft<'_, R>) {
         draft.wake(at);
         return;
     }
+    draft.keep_an_eye_on(role);
+    let Some(entry) = draft.rec.outbox().get(index) else { return };
     let side = draft.side(role);
+    // What was seen before the minute was over proves nothing about its end.
+    if side.reach.is_some() && fresh(side, draft.now(), Some(last)).is_none() {
+        return draft.recheck(role);
+    }
     let left = entry.state == EntryState::Queued
         || side.sending == Some(&entry.id)
         || match side.reach {

@@ -46,13 +46,18 @@ fn help_page(app: &App, shown: &mut crate::ui::app::Help, area: Rect) -> Page {
         let caret = if shown.typing { "▏" } else { "" };
         vec![Row::of(vec![text("/ "), toned(Tone::Field, format!("{before}{caret}{behind}"))])]
     } else {
-        let keys = named(app, Place::Help, &[(Action::Search, "filter"), (Action::Down, "down"), (Action::Back, "close")]);
+        let keys =
+            named(app, Place::Help, &[(Action::Search, "filter"), (Action::Down, "down"), (Action::Back, "close")]);
         vec![keys_row(&keys, &[], columns)]
     };
     let room = Page::room(1, 1, area);
     let rows = help::rows(app, shown, columns);
     shown.top = shown.top.min(rows.len().saturating_sub(room));
-    let place = if rows.len() > room { format!("{}–{} of {}", shown.top + 1, (shown.top + room).min(rows.len()), rows.len()) } else { String::new() };
+    let place = if rows.len() > room {
+        format!("{}–{} of {}", shown.top + 1, (shown.top + room).min(rows.len()), rows.len())
+    } else {
+        String::new()
+    };
     let header = vec![Row::of(vec![toned(Tone::Strong, title)]).tail(vec![text(place)])];
     let body = rows.into_iter().skip(shown.top).take(room).collect();
     Page { header, body, footer, ..Page::default() }
@@ -60,7 +65,8 @@ fn help_page(app: &App, shown: &mut crate::ui::app::Help, area: Rect) -> Page {
 
 fn menu_page(app: &App, menu: &mut crate::ui::menu::Menu, area: Rect) -> Page {
     let columns = inner(area);
-    let keys = named(app, Place::Palette, &[(Action::Open, "do it"), (Action::Back, "close"), (Action::EmptyLine, "empty")]);
+    let keys =
+        named(app, Place::Palette, &[(Action::Open, "do it"), (Action::Back, "close"), (Action::EmptyLine, "empty")]);
     let footer = instead(app, columns, 2).unwrap_or_else(|| vec![keys_row(&keys, &[], columns)]);
     let room = Page::room(2, footer.len(), area);
     let count = menu.passing().len();
@@ -95,7 +101,8 @@ fn menu_page(app: &App, menu: &mut crate::ui::menu::Menu, area: Rect) -> Page {
         body.push(Row::plain("nothing holds that"));
     }
     let (before, behind) = menu.filter.parts();
-    let typed = Row::of(vec![text(": "), toned(Tone::Field, before), toned(Tone::Field, "▏"), toned(Tone::Field, behind)]);
+    let typed =
+        Row::of(vec![text(": "), toned(Tone::Field, before), toned(Tone::Field, "▏"), toned(Tone::Field, behind)]);
     let header = vec![Row::of(vec![toned(Tone::Strong, &menu.title)]).tail(vec![text(format!("{count}"))]), typed];
     Page { header, body, footer, ..Page::default() }
 }
@@ -106,7 +113,8 @@ fn form_page(app: &App, shown: &mut crate::ui::form::Form, area: Rect) -> Page {
     if matches!(shown.kind, FormKind::Options(..)) {
         words.insert(1, (Action::Save, "save"));
     }
-    let footer = instead(app, columns, 2).unwrap_or_else(|| vec![keys_row(&named(app, Place::Form, &words), &[], columns)]);
+    let footer =
+        instead(app, columns, 2).unwrap_or_else(|| vec![keys_row(&named(app, Place::Form, &words), &[], columns)]);
     let header = vec![Row::of(vec![toned(Tone::Strong, &shown.title)]).tail(vec![text(&shown.remark)])];
     let room = Page::room(1, footer.len(), area);
     let (body, cursor) = form::rows(shown, columns, room);
@@ -116,8 +124,10 @@ fn form_page(app: &App, shown: &mut crate::ui::form::Form, area: Rect) -> Page {
 fn editor_page(app: &App, writing: &mut crate::ui::app::Writing, area: Rect) -> Page {
     let columns = inner(area);
     let send = if matches!(writing.purpose, Purpose::Prompt(_)) { "save" } else { "send" };
-    let words = [(Action::Save, send), (Action::Back, "out"), (Action::Outside, "$EDITOR"), (Action::Original, "original")];
-    let mut footer = instead(app, columns, 2).unwrap_or_else(|| vec![keys_row(&named(app, Place::Editor, &words), &[], columns)]);
+    let words =
+        [(Action::Save, send), (Action::Back, "out"), (Action::Outside, "$EDITOR"), (Action::Original, "original")];
+    let mut footer =
+        instead(app, columns, 2).unwrap_or_else(|| vec![keys_row(&named(app, Place::Editor, &words), &[], columns)]);
     if let Some(problem) = &writing.problem {
         let mut rows = wrap_text(problem, Tone::Failed, columns);
         rows.append(&mut footer);
@@ -150,7 +160,11 @@ fn look_page(app: &App, look: &mut crate::ui::look::Look, area: Rect, times: &Ti
     title.extend(bits::strip(run, strip_room));
     let mut header = vec![Row::of(title).tail(vec![toned(Tone::NeedsYou, "! look first")])];
     let Some(waiting) = &run.look_first else {
-        let body = wrap_text("This relay is no longer waiting: it was sent, dropped, or the run moved on.", Tone::Text, columns);
+        let body = wrap_text(
+            "This relay is no longer waiting: it was sent, dropped, or the run moved on.",
+            Tone::Text,
+            columns,
+        );
         return Page { header, body, footer, ..Page::default() };
     };
     let from = label(run, waiting.to.other());

@@ -17,7 +17,9 @@ pub fn rows(form: &mut Form, columns: usize, room: usize) -> (Vec<Row>, Option<(
     for (at, field) in form.fields.iter().enumerate().take(buttons_at) {
         let focused = at == form.at;
         let (spans, caret) = value_spans(field, focused, columns.saturating_sub(LABEL));
-        let from = match rows.last_mut().filter(|row| field.joins && spans_width(&row.body) + spans_width(&spans) + width(field.label) + 4 <= columns) {
+        let from = match rows.last_mut().filter(|row| {
+            field.joins && spans_width(&row.body) + spans_width(&spans) + width(field.label) + 4 <= columns
+        }) {
             Some(row) => {
                 row.body.push(text("   "));
                 row.body.push(text(format!("{} ", field.label)));
@@ -53,7 +55,8 @@ pub fn rows(form: &mut Form, columns: usize, room: usize) -> (Vec<Row>, Option<(
     let buttons = buttons_row(form, columns, buttons_at);
     let fields_need = rows.len().min(room.saturating_sub(buttons.len() + 1).max(1));
     let explain_room = room.saturating_sub(fields_need + buttons.len());
-    let below: Vec<Row> = if below.len() <= explain_room { below } else { below.into_iter().take(explain_room).collect() };
+    let below: Vec<Row> =
+        if below.len() <= explain_room { below } else { below.into_iter().take(explain_room).collect() };
     let fields_room = room.saturating_sub(below.len() + buttons.len()).max(1);
     let needed = focus_row + 1 + form.focused().and_then(|field| field.problem.as_ref()).map_or(0, |_| 1);
     form.top = form.top.min(rows.len().saturating_sub(fields_room));
@@ -145,7 +148,10 @@ fn value_spans(field: &Field, focused: bool, room: usize) -> (Vec<Span>, Option<
         }
         Value::Choice { options, at } => {
             let words = at.and_then(|at| options.get(at)).map_or("–", String::as_str);
-            let words = crate::ui::width::pad(words, room.saturating_sub(4).min(24).max(width(words).min(room.saturating_sub(4))));
+            let words = crate::ui::width::pad(
+                words,
+                room.saturating_sub(4).min(24).max(width(words).min(room.saturating_sub(4))),
+            );
             (vec![text("‹ "), tone_if(focused, &words), text(" ›")], None)
         }
         Value::Tick(on) => (vec![tone_if(focused, if *on { "yes" } else { "no" })], None),

@@ -33,7 +33,9 @@ pub fn rows(app: &App, help: &Help, columns: usize) -> Vec<Row> {
             .iter()
             .filter(|binding| !binding.keys.is_empty())
             .map(|binding| (keys(&binding.keys), &binding.says))
-            .filter(|(keys, says)| filter.is_empty() || says.to_lowercase().contains(&filter) || keys.to_lowercase().contains(&filter))
+            .filter(|(keys, says)| {
+                filter.is_empty() || says.to_lowercase().contains(&filter) || keys.to_lowercase().contains(&filter)
+            })
             .flat_map(|(keys, says)| line(&keys, says, columns))
             .collect();
         section(&mut rows, table.title(), lines);

@@ -20,7 +20,8 @@ pub fn page(app: &mut App, area: Rect, times: &Times) -> Page {
     let title = if of.is_empty() { "log".to_owned() } else { format!("log · {of}") };
     let lines = app.log_lines();
     let words = if app.all_log { "everything" } else { "decisions" };
-    let count = if app.log_up == 0 { format!("{words} · follows") } else { format!("{words} · {} newer", app.log_up) };
+    let count =
+        if app.log_up == 0 { format!("{words} · follows") } else { format!("{words} · {} newer", app.log_up) };
     let header = vec![Row::of(vec![toned(Tone::Strong, title)]).tail(vec![text(count)])];
     let room = Page::room(1, footer.len(), area);
     app.log_up = app.log_up.min(lines.len().saturating_sub(1));
@@ -40,7 +41,11 @@ pub fn page(app: &mut App, area: Rect, times: &Times) -> Page {
         } else {
             let mut block = wrap(&[toned(tone, &line.what)], columns, &[text(stamp)]);
             if !line.evidence.is_empty() {
-                block.extend(wrap_text(&line.evidence, Tone::Relay, columns.saturating_sub(2)).into_iter().map(|row| row.indent(2)));
+                block.extend(
+                    wrap_text(&line.evidence, Tone::Relay, columns.saturating_sub(2))
+                        .into_iter()
+                        .map(|row| row.indent(2)),
+                );
             }
             block
         };
@@ -56,7 +61,11 @@ pub fn page(app: &mut App, area: Rect, times: &Times) -> Page {
     let mut body: Vec<Row> = blocks.into_iter().rev().flatten().collect();
     body.drain(..body.len().saturating_sub(room));
     if body.is_empty() {
-        body = wrap_text("Nothing was decided yet. Each decision will stand here with what it rests on.", Tone::Text, columns);
+        body = wrap_text(
+            "Nothing was decided yet. Each decision will stand here with what it rests on.",
+            Tone::Text,
+            columns,
+        );
     }
     Page { header, body, footer, ..Page::default() }
 }

@@ -18,7 +18,11 @@ pub fn page(app: &mut App, area: Rect, times: &Times) -> Page {
     let header = vec![Row::of(vec![toned(Tone::Strong, "trellis")]).tail(vec![text(counts(app))])];
     let footer = footer::footer(app, columns, 2);
     let room = Page::room(header.len(), footer.len(), area);
-    let body = if app.runs.order().is_empty() { nothing(app, columns) } else { list(app, columns, room, area.height < SHORT, times) };
+    let body = if app.runs.order().is_empty() {
+        nothing(app, columns)
+    } else {
+        list(app, columns, room, area.height < SHORT, times)
+    };
     Page { header, body, footer, ..Page::default() }
 }
 

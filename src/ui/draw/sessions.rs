@@ -109,7 +109,10 @@ fn thousands(count: usize) -> String {
 
 fn nothing(app: &App, columns: usize, older: usize) -> Vec<Row> {
     let words = if older > 0 && app.sessions_filter.text().is_empty() {
-        format!("No session was active in the last 7 days.\n{} older ones: . shows them, / searches them.", thousands(older))
+        format!(
+            "No session was active in the last 7 days.\n{} older ones: . shows them, / searches them.",
+            thousands(older)
+        )
     } else if older > 0 {
         format!("No session holds \"{}\".\nEsc shows all of them again.", app.sessions_filter.text())
     } else {
@@ -127,7 +130,8 @@ pub fn page(app: &mut App, key: &SessionKey, area: Rect, times: &Times) -> Page 
     let header = header(app, key, times);
     let room = Page::room(header.len(), footer.len(), area);
     let rows = app.talk.rows(columns, room, area.width > NARROW, false, times);
-    let body = if rows.is_empty() { run::empty_talk(app, columns) } else { rows.into_iter().map(|(_, row)| row).collect() };
+    let body =
+        if rows.is_empty() { run::empty_talk(app, columns) } else { rows.into_iter().map(|(_, row)| row).collect() };
     Page { header, body, footer, ..Page::default() }
 }
 
@@ -137,10 +141,15 @@ pub fn header(app: &App, key: &SessionKey, times: &Times) -> Vec<Row> {
     let (glyph, tone, state) = bits::session_state(&view.state);
     let title = if view.title.is_empty() { view.session.session_id.as_str() } else { view.title.as_str() };
     let since = view.since.map(|since| times.ago(since)).unwrap_or_default();
-    let place: Vec<&str> = [view.agent.as_str(), folder(&view.session.worktree), view.place.as_str(), view.branch.as_deref().unwrap_or("")]
-        .into_iter()
-        .filter(|part| !part.is_empty())
-        .collect();
+    let place: Vec<&str> = [
+        view.agent.as_str(),
+        folder(&view.session.worktree),
+        view.place.as_str(),
+        view.branch.as_deref().unwrap_or(""),
+    ]
+    .into_iter()
+    .filter(|part| !part.is_empty())
+    .collect();
     let mut rows = vec![
         Row::of(vec![toned(Tone::Strong, title)]).tail(vec![toned(tone, format!("{glyph} {state}"))]),
         Row::plain(place.join(" · ")).tail(vec![text(since)]),

@@ -58,7 +58,11 @@ fn left_list(app: &mut App, painter: &mut Painter<'_>, area: Rect, of_sessions: 
     let (heading, rows) = if of_sessions {
         (sessions::heading(app), sessions::list(app, columns, room, false, times))
     } else {
-        let rows = if app.runs.order().is_empty() { runs::nothing(app, columns) } else { runs::list(app, columns, room, false, times) };
+        let rows = if app.runs.order().is_empty() {
+            runs::nothing(app, columns)
+        } else {
+            runs::list(app, columns, room, false, times)
+        };
         (heading(app), rows)
     };
     painter.row(Rect { height: 1, ..area }, &heading);
@@ -191,7 +195,10 @@ fn gauge(run: &RunView) -> Vec<Span> {
 
 fn banner_rows(app: &App, run: &RunView, columns: usize, room: usize, times: &Times) -> Vec<Row> {
     let Some(banner) = &run.banner else { return run::banner(app, run, columns, room, times) };
-    let mut rows = vec![Row::of(vec![toned(Tone::NeedsYou, &banner.headline)]).tail(vec![text(times.ago(run.wait.since.unwrap_or(run.since)))])];
+    let mut rows = vec![
+        Row::of(vec![toned(Tone::NeedsYou, &banner.headline)])
+            .tail(vec![text(times.ago(run.wait.since.unwrap_or(run.since)))]),
+    ];
     rows.extend(banner.lines.iter().flat_map(|line| wrap(&[text(line)], columns, &[])));
     let table = run::plateau(run, columns);
     let offers = run::offers(banner, columns);
@@ -260,7 +267,9 @@ fn talk(app: &mut App, painter: &mut Painter<'_>, area: Rect, times: &Times, foc
     for (y, (side, row)) in (below.y..below.bottom()).zip(&rows) {
         let place = match (split, side) {
             (true, Some(Role::Implementer)) => Rect { y, height: 1, width: half + 2, x: below.x },
-            (true, Some(Role::Reviewer)) => Rect { y, height: 1, width: half + 2, x: below.right().saturating_sub(half + 2) },
+            (true, Some(Role::Reviewer)) => {
+                Rect { y, height: 1, width: half + 2, x: below.right().saturating_sub(half + 2) }
+            }
             _ => Rect { y, height: 1, ..below },
         };
         painter.row(place, row);

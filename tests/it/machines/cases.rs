@@ -206,8 +206,7 @@ fn i11_no_event_is_needed() {
 #[test]
 fn a_dialog_is_waited_for() {
     let mut world = reviewing(PairConfig::default());
-    world.implementer.status =
-        trellis::model::reach::LiveStatus::Waiting { what: "permission prompt".to_owned() };
+    world.implementer.status = trellis::model::reach::LiveStatus::Waiting { what: "permission prompt".to_owned() };
     world.answer(R, "Fix the total.");
     world.implementer.reach = None;
     world.wait(30);

@@ -130,11 +130,7 @@ fn a_run_in_review_at_every_stage() {
         world.wait(5);
         world
     };
-    check(
-        "review, look first",
-        looked_at,
-        &["pause", "retry", "accept", "skip", "rename", "confirm", "stop"],
-    );
+    check("review, look first", looked_at, &["pause", "retry", "accept", "skip", "rename", "confirm", "stop"]);
     let near = || {
         let mut world = run_in_review(RunConfig { near_miss: NearMissRule::Wait, ..RunConfig::default() });
         world.answer(R, "Verdict: LGTM");
@@ -152,11 +148,7 @@ fn a_run_in_review_at_every_stage() {
         world.wait(5);
         world
     };
-    check(
-        "review, not converged",
-        capped,
-        &["resume", "retry", "more", "accept", "skip", "rename", "write", "stop"],
-    );
+    check("review, not converged", capped, &["resume", "retry", "more", "accept", "skip", "rename", "write", "stop"]);
 }
 
 #[test]

@@ -311,9 +311,8 @@ fn settings_while_it_runs() {
 #[test]
 fn creation_is_refused_by_field() {
     let mut world = with_answer();
-    let field = |world: &mut World, config: PairConfig| {
-        world.new_pair(Kickoff::UseCurrent, config).unwrap_err().field.unwrap()
-    };
+    let field =
+        |world: &mut World, config: PairConfig| world.new_pair(Kickoff::UseCurrent, config).unwrap_err().field.unwrap();
     assert_eq!(field(&mut world, PairConfig { stop_signal: " ".to_owned(), ..PairConfig::default() }), "stop_signal");
     assert_eq!(field(&mut world, PairConfig { max_rounds: 0, ..PairConfig::default() }), "max_rounds");
     assert_eq!(field(&mut world, PairConfig { max_rounds: 1001, ..PairConfig::default() }), "max_rounds");

@@ -157,7 +157,10 @@ fn settled(world: &World) {
         assert!(!step.effects.iter().any(|effect| matches!(effect, Effect::Send(_) | Effect::PressEnter(_))));
     }
     for record in world.pairs.values() {
-        let held = world.runs.iter().any(|run| run.current_pair_id.as_ref() == Some(&record.id) && run.paused_reason.is_some());
+        let held = world
+            .runs
+            .iter()
+            .any(|run| run.current_pair_id.as_ref() == Some(&record.id) && run.paused_reason.is_some());
         let step = pair::look(record, &world.scene_of(&parts, &record.implementer, &record.reviewer), held);
         assert!(!step.changed, "{:?}", step.decisions);
         assert!(!step.effects.iter().any(|effect| matches!(effect, Effect::Send(_) | Effect::PressEnter(_))));
@@ -166,7 +169,8 @@ fn settled(world: &World) {
 
 fn invariants(world: &World) {
     for pair in world.pairs.values() {
-        let last_cap_holds = pair.round_count <= pair.config.max_rounds.max(pair.round_count.min(pair.config.max_rounds));
+        let last_cap_holds =
+            pair.round_count <= pair.config.max_rounds.max(pair.round_count.min(pair.config.max_rounds));
         assert!(last_cap_holds, "{} relays of {}", pair.round_count, pair.config.max_rounds);
         assert!(pair.outbox.iter().filter(|entry| entry.is_open()).count() <= 1, "at most one undelivered");
         assert!(pair.open_entry().is_none() || pair.pending_confirm.is_none(), "an entry or a look, not both");

@@ -138,7 +138,10 @@ fn trace_03_b_a_delivery_does_not_swallow_a_prompt() {
     assert_eq!(world.pair().paused_reason, Some(PauseReason::UserTyped), "never a silent wait");
     world.control(&Control::Resume).unwrap();
     world.wait(4);
-    assert!(world.sent(I).last().unwrap().contains("the tests are fine"), "the newest completed turn counts: {steered}");
+    assert!(
+        world.sent(I).last().unwrap().contains("the tests are fine"),
+        "the newest completed turn counts: {steered}"
+    );
 }
 
 /// The same turn goes on by itself and answers anew: that is newer, and is reviewed.

@@ -127,8 +127,8 @@ fn trace_18_decisions_wait_for_the_advance_prompt() {
 /// A background report turns findings into an approval while the feedback waits for a look.
 #[test]
 fn trace_19_a_newer_answer_withdraws_the_pending_text() {
-    let mut world = reviewing(confirming());
-    // The first relay waits for a look, too.
+    let mut world = with_answer();
+    world.new_pair(Kickoff::UseCurrent, confirming()).unwrap();
     world.control(&Control::Confirm(Confirm::Send { edited_text: None })).unwrap();
     world.wait(3);
     world.take(R);
@@ -148,6 +148,7 @@ fn trace_19_a_newer_answer_withdraws_the_pending_text() {
 #[test]
 fn trace_21_the_phase_limit_is_reached_or_passed() {
     let mut world = run_in_review(RunConfig { max_phases: 5, ..RunConfig::default() });
+    world.missing_tick(I, "a draft of yours");
     world.control(&Control::Skip).unwrap();
     world.runs[0].phases_done = 3;
     world.runs[0].config.max_phases = 2;

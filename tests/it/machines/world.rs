@@ -12,8 +12,8 @@ use trellis::machine::{
 use trellis::model::command::{Control, NewPair, NewRun, Refusal};
 use trellis::model::config::{PairConfig, RunConfig};
 use trellis::model::conversation::{
-    Answer, Conversation, Failure, FailureClass, Item, ItemKind, Outcome, Prompt, PromptSource, QueuedPrompt, RecordPos,
-    Turn,
+    Answer, Conversation, Failure, FailureClass, Item, ItemKind, Outcome, Prompt, PromptSource, QueuedPrompt,
+    RecordPos, Turn,
 };
 use trellis::model::event::{Decision, EventKind};
 use trellis::model::ids::{Agent, EntryId, MessageId, PairId, RecordId, Role, RunId, SessionId, SessionRef, TurnId};
@@ -61,7 +61,11 @@ pub struct Agency {
 impl Agency {
     fn new(agent: Agent, letter: char) -> Self {
         Self {
-            session: SessionRef { agent, worktree: "/w".to_owned(), session_id: SessionId::new(format!("{letter}-session")) },
+            session: SessionRef {
+                agent,
+                worktree: "/w".to_owned(),
+                session_id: SessionId::new(format!("{letter}-session")),
+            },
             conversation: Conversation::new(agent),
             fact: None,
             input: InputBox::Empty,
@@ -215,8 +219,12 @@ impl World {
         turn.ended_at = None;
         let kind = ItemKind::Text { message_id: message_id.clone(), text: text.into() };
         turn.items.push(Item { offset: record.offset, at: Some(now), kind });
-        turn.answer =
-            Some(Answer { message_id: message_id.clone(), text: text.trim().into(), offset: record.offset, at: Some(now) });
+        turn.answer = Some(Answer {
+            message_id: message_id.clone(),
+            text: text.trim().into(),
+            offset: record.offset,
+            at: Some(now),
+        });
         turn.last_record = record;
         message_id
     }
@@ -328,9 +336,10 @@ impl World {
             let parts = self.scene();
             let step = {
                 let record = &self.pairs[&id];
-                let held = self.runs.iter().any(|run| {
-                    run.current_pair_id.as_ref() == Some(&id) && run.paused_reason.is_some()
-                });
+                let held = self
+                    .runs
+                    .iter()
+                    .any(|run| run.current_pair_id.as_ref() == Some(&id) && run.paused_reason.is_some());
                 pair::look(record, &self.scene_of(&parts, &record.implementer, &record.reviewer), held)
             };
             moved |= self.apply_pair(step);
@@ -342,7 +351,12 @@ impl World {
         self.pairs.values().filter(|pair| pair.id.as_str().starts_with(run.id.as_str())).collect()
     }
 
-    pub fn scene_of<'a>(&'a self, parts: &'a SceneParts, implementer: &'a SessionRef, reviewer: &'a SessionRef) -> Scene<'a> {
+    pub fn scene_of<'a>(
+        &'a self,
+        parts: &'a SceneParts,
+        implementer: &'a SessionRef,
+        reviewer: &'a SessionRef,
+    ) -> Scene<'a> {
         Scene {
             now: self.now,
             driver_started_at: self.started,
@@ -567,8 +581,7 @@ impl World {
         };
         let parts = self.scene();
         let id = PairId::new("pair");
-        let record =
-            pair::create(&order, id.clone(), &self.scene_of(&parts, &order.implementer, &order.reviewer))?;
+        let record = pair::create(&order, id.clone(), &self.scene_of(&parts, &order.implementer, &order.reviewer))?;
         self.ledger.add_pair(&record);
         self.pairs.insert(id.clone(), record);
         self.settle();
@@ -579,11 +592,8 @@ impl World {
         let now = self.now;
         self.implementer.observe(now);
         self.reviewer.observe(now);
-        let order = NewRun {
-            implementer: self.implementer.session.clone(),
-            reviewer: self.reviewer.session.clone(),
-            config,
-        };
+        let order =
+            NewRun { implementer: self.implementer.session.clone(), reviewer: self.reviewer.session.clone(), config };
         let parts = self.scene();
         let record =
             run::create(&order, RunId::new("run"), &self.scene_of(&parts, &order.implementer, &order.reviewer))?;
@@ -649,6 +659,7 @@ impl World {
     pub fn missing_tick(&mut self, role: Role, why: &str) {
         self.side(role).ticks.box_empty = Tick::Missing(why.to_owned());
         self.side(role).input = InputBox::Other;
+        self.side(role).reach = None;
     }
 
     pub fn clear_box(&mut self, role: Role) {
@@ -679,7 +690,13 @@ pub struct SceneParts {
 
 /// A report of a sequence that typed but could not enter.
 pub fn not_entered(now: Timestamp, why: &str) -> SendReport {
-    SendReport { last_key_at: Some(now), entered: false, queue_id: None, sent_text: None, stopped: Some(why.to_owned()) }
+    SendReport {
+        last_key_at: Some(now),
+        entered: false,
+        queue_id: None,
+        sent_text: None,
+        stopped: Some(why.to_owned()),
+    }
 }
 
 /// A report of a sequence that typed nothing.

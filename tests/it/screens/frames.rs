@@ -33,7 +33,11 @@ fn run() {
     keep("run_phases", &|| scenes::one(scenes::run("checkout")), "Enter Tab");
     keep("run_relays", &|| scenes::one(scenes::run("checkout")), "Enter Tab Tab");
     keep("run_first_wait", &|| scenes::one(scenes::first_wait()), "Enter");
-    keep("run_done", &|| scenes::one(scenes::ended("search-index", trellis::projection::Standing::Done, "done", 12, 7_300)), "Enter");
+    keep(
+        "run_done",
+        &|| scenes::one(scenes::ended("search-index", trellis::projection::Standing::Done, "done", 12, 7_300)),
+        "Enter",
+    );
 }
 
 #[test]
