@@ -81,11 +81,14 @@ impl ClaudeSession {
         match finding {
             Finding::Held(held) => return observe(at, &held, in_flight, self.typed.as_deref()),
             Finding::Starting(process) => {
+                // It is on its way to its pane: held, not gone.
+                reach.transport = Some(Transport::Tmux);
                 reach.process = alive(&process);
                 reach.place = format!("pid {}", process.pid);
                 reach.ticks.no_dialog = missing("claude is starting, or a dialog of its start is open");
             }
             Finding::Several(pids) => {
+                reach.transport = Some(Transport::Tmux);
                 let list: Vec<String> = pids.iter().map(ToString::to_string).collect();
                 reach.ticks.pane = missing(&format!(
                     "several claude processes hold this session: pids {}; end all but one",
@@ -105,7 +108,10 @@ impl ClaudeSession {
                 reach.on_its_way = OnItsWay::No;
                 reach.ticks.alive = missing("claude is not running");
             }
-            Finding::Unknown(why) => reach.ticks.alive = missing(&why),
+            Finding::Unknown(why) => {
+                reach.transport = Some(Transport::Tmux);
+                reach.ticks.alive = missing(&why);
+            }
         }
         if in_flight.is_none() {
             reach.on_its_way = OnItsWay::No;

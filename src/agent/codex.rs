@@ -151,7 +151,11 @@ impl CodexSession {
                 reach.process = ProcessFact::Dead;
                 reach.ticks.alive = missing("codex is not running");
             }
-            Finding::Unknown(why) => reach.ticks.alive = missing(&why),
+            Finding::Unknown(why) => {
+                // Held, not gone: a look that was not allowed proves nothing.
+                reach.transport = Some(Transport::Tmux);
+                reach.ticks.alive = missing(&why);
+            }
         }
         reach
     }

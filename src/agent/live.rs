@@ -1,5 +1,7 @@
 //! All sessions that run on this machine now, each with its process and pane: for creating runs and for the list of sessions.
 
+use std::path::Path;
+
 use super::os::{self, Process};
 use super::tmux::Pane;
 use super::{Settings, claude, codex};
@@ -44,7 +46,10 @@ pub fn discover(settings: &Settings) -> Vec<LiveSession> {
             });
         }
     }
-    for holder in codex::holders().0 {
+    // Only those of our Codex folder: the transcripts of another one are not read.
+    let real = |path: &Path| path.canonicalize().unwrap_or_else(|_| path.to_owned());
+    let codex_home = real(&settings.codex_home);
+    for holder in codex::holders().0.into_iter().filter(|holder| real(&holder.codex_home) == codex_home) {
         let pane = codex::pane_of(&holder, settings);
         for thread in &holder.threads {
             found.push(LiveSession {

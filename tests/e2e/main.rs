@@ -14,3 +14,4 @@
 
 mod demo;
 mod kills;
+mod real_agents;
