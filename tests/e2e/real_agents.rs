@@ -30,6 +30,11 @@ fn each_agent_is_found_and_takes_one_message() {
     told(one_message_each());
 }
 
+#[test]
+fn claude_builds_codex_reviews_and_the_checklist_completes() {
+    told(a_checklist());
+}
+
 fn told(outcome: Result<(), Skip>) {
     if let Err(why) = outcome {
         println!("skipped: {why}");
@@ -61,6 +66,31 @@ fn one_message_each() -> Result<(), Skip> {
     pair.wait("the half sentence", || port.probe(&pair.claude, None).input == InputBox::Other);
     assert!(matches!(port.probe(&pair.claude, None).ticks.box_empty, Tick::Missing(_)));
     assert_eq!(port.send(&pair.claude, "glued").last_key_at, None);
+    Ok(())
+}
+
+fn a_checklist() -> Result<(), Skip> {
+    let pair = Pair::start()?;
+    let (claude, codex) = (pair.claude.to_string(), pair.codex.to_string());
+    let (code, said) = pair.trellis(
+        &["run", "start", "--implementer", &claude, "--reviewer", &codex, "--first-phase", "ask", "--headless"],
+        Duration::from_mins(8),
+    );
+    assert_eq!(code, Some(0), "{said}\n{}", pair.screens());
+    let last: serde_json::Value = serde_json::from_str(said.lines().last().unwrap()).unwrap();
+    assert_eq!(last["type"], "checklist.stopped", "{said}");
+    // Three phases: relays 3, 1 and 5, and a fourth question that is answered COMPLETED.
+    let prompts = pair.prompts();
+    let count =
+        |who: &str, words: &str| prompts.iter().filter(|(role, prompt)| role == who && prompt.contains(words)).count();
+    assert_eq!(count("implementer", "Implement the next phase"), 4, "{prompts:?}");
+    assert_eq!(count("implementer", "Feedback:"), 3, "{prompts:?}");
+    assert_eq!(count("reviewer", "Review the implementer's work"), 6, "{prompts:?}");
+    assert_eq!(prompts.len(), 4 + 3 + 6 + 2, "and the two greetings, and nothing else: {prompts:?}");
+
+    let run = last["run_id"].as_str().unwrap_or_default().to_owned();
+    let (code, said) = pair.trellis(&["run", "verify", &run], Duration::from_mins(1));
+    assert_eq!(code, Some(0), "{said}");
     Ok(())
 }
 
@@ -215,6 +245,35 @@ impl Pair {
         let first = ["split-window", "-h", "-c", &repo, "--", &codex, "-a", "never", "-s", "workspace-write"];
         let more = ["--no-daemon", "You are the reviewer. Reply READY."];
         self.tmux_with(&self.variables(port), &[&first[..], &more[..]].concat());
+    }
+
+    /// Runs the built program as a person with this home would; its exit code and its output.
+    fn trellis(&self, words: &[&str], limit: Duration) -> (Option<i32>, String) {
+        let output = self.path("said");
+        let file = std::fs::File::create(&output).unwrap();
+        let mut program = Command::new(env!("CARGO_BIN_EXE_trellis"))
+            .args(words)
+            .arg("--home")
+            .arg(self.path("trellis"))
+            .env_clear()
+            .envs([("HOME", self.path("home")), ("PATH", PathBuf::from("/usr/local/bin:/usr/bin:/bin"))])
+            .stdin(Stdio::null())
+            .stderr(file.try_clone().unwrap())
+            .stdout(file)
+            .spawn()
+            .expect("trellis");
+        let end = Instant::now() + limit;
+        let said = || std::fs::read_to_string(&output).unwrap_or_default();
+        loop {
+            if let Some(status) = program.try_wait().unwrap() {
+                return (status.code(), said());
+            }
+            if Instant::now() > end {
+                let _ = program.kill();
+                panic!("trellis {words:?} did not end:\n{}\n{}", said(), self.screens());
+            }
+            std::thread::park_timeout(Duration::from_millis(100));
+        }
     }
 
     fn tmux(&self, words: &[&str]) -> String {
