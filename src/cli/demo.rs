@@ -47,7 +47,11 @@ pub fn demo(home: Option<&Path>, args: &DemoArgs) -> Result<(), Failure> {
     if home.is_none() {
         out::note(&format!("the demo's home is {}; --home {} goes on with it", root.display(), root.display()));
     }
-    if args.headless { headless(engine, &stage, run, args.speed) } else { watched(engine, &stage, run.as_ref(), args.speed) }
+    if args.headless {
+        headless(engine, &stage, run, args.speed)
+    } else {
+        watched(engine, &stage, run.as_ref(), args.speed)
+    }
 }
 
 fn list() -> Result<(), Failure> {

@@ -53,6 +53,7 @@ fn entry(id: &str, text: &str, state: EntryState, turn: Option<&str>) -> Entry {
         duplicates: Vec::new(),
         go_on: false,
         edited: false,
+        forced: false,
         quiet_since: None,
         clock_from: None,
     }
