@@ -1,0 +1,147 @@
+//! Files that are not what trellis wrote: bad ones, newer ones, another program's, changed ones.
+
+use pretty_assertions::assert_eq;
+use serde_json::json;
+use trellis::driver::ports::{Records, SaveError};
+use trellis::model::ids::RecordKey;
+use trellis::model::outbox::EntryState;
+use trellis::store::sim_files::SimFiles;
+
+use super::making::{entry, pair, run, store};
+
+#[test]
+fn s1_bad_files_go_to_quarantine_by_name_and_the_others_load() {
+    let disk = SimFiles::new();
+    store(&disk).save_pair(&pair("good")).unwrap();
+    store(&disk).save_run(&run("good")).unwrap();
+    let whole = disk.get("/h/pairs/good.json").unwrap();
+    disk.put("/h/pairs/empty.json", b"");
+    disk.put("/h/pairs/half.json", &whole[..whole.len() / 2]);
+    disk.put("/h/pairs/list.json", b"[1,2]");
+    disk.put("/h/pairs/copy-of-good.json", &whole);
+    disk.put("/h/checklist-runs/shape.json", br#"{"schema":1,"id":"shape"}"#);
+    disk.put("/h/quarantine/empty.json", b"an older one");
+    let loaded = store(&disk).load();
+    assert_eq!((loaded.pairs.len(), loaded.runs.len(), loaded.read_only.len()), (1, 1, 0));
+    for name in ["empty", "half", "list", "copy-of-good", "shape"] {
+        assert!(loaded.notices.iter().any(|notice| notice.contains(&format!("/{name}.json"))), "{name}");
+    }
+    assert_eq!(loaded.notices.len(), 5);
+    assert_eq!(disk.get("/h/quarantine/empty.json").unwrap(), b"an older one");
+    assert_eq!(disk.get("/h/quarantine/empty.json.1").unwrap(), b"");
+    assert_eq!(disk.get("/h/quarantine/half.json").unwrap(), &whole[..whole.len() / 2]);
+    // Said once: the next start finds nothing wrong.
+    assert_eq!(store(&disk).load().notices, Vec::<String>::new());
+}
+
+#[test]
+fn s5_a_newer_or_foreign_record_is_shown_and_its_bytes_stay() {
+    let disk = SimFiles::new();
+    let mut newer = serde_json::to_value(pair("newer")).unwrap();
+    newer["schema"] = json!(2);
+    newer["what_it_is"] = json!({"unknown": [1, 2]});
+    let newer = serde_json::to_vec_pretty(&newer).unwrap();
+    let foreign = br#"{"id":"go","state":"running","rounds":[]}"#;
+    disk.put("/h/pairs/newer.json", &newer);
+    disk.put("/h/checklist-runs/go.json", foreign);
+    disk.put("/h/checklist-runs/odd.json", br#"{"schema":"one"}"#);
+    let mut loading = store(&disk);
+    let loaded = loading.load();
+    assert_eq!((loaded.pairs.len(), loaded.runs.len(), loaded.notices.len()), (0, 0, 0));
+    let shown: Vec<_> = loaded.read_only.iter().map(|shown| (shown.key.as_str(), shown.why.as_str())).collect();
+    assert_eq!(
+        shown,
+        [
+            ("go", "written by another program (it names no schema)"),
+            ("odd", "written by another program (it names no schema)"),
+            ("newer", "written by a newer trellis (schema 2)"),
+        ]
+    );
+    assert_eq!(loaded.read_only[2].value["what_it_is"], json!({"unknown": [1, 2]}));
+    // Neither written over, nor removed, nor taken as ours.
+    assert!(matches!(loading.save_pair(&pair("newer")), Err(SaveError::Changed { .. })));
+    assert!(loading.discard(&RecordKey::Pair("newer".into())).is_err());
+    assert!(loading.adopt_pair(&"newer".into()).is_err());
+    assert_eq!(disk.get("/h/pairs/newer.json").unwrap(), newer);
+    assert_eq!(disk.get("/h/checklist-runs/go.json").unwrap(), foreign);
+}
+
+#[test]
+fn record_changed_writes_nothing_over_it_and_keeps_ours_beside_it() {
+    let disk = SimFiles::new();
+    let mut writing = store(&disk);
+    let mut ours = pair("p1");
+    writing.save_pair(&ours).unwrap();
+    let foreign = serde_json::to_vec(&json!({"schema": 1, "note": "not whole"})).unwrap();
+    disk.put("/h/pairs/p1.json", &foreign);
+    ours.revision = 2;
+    ours.outbox.push(entry("p1", 1, "a message", EntryState::Prepared));
+    let changed = writing.save_pair(&ours).unwrap_err();
+    let expected =
+        SaveError::Changed { file: "/h/pairs/p1.json".to_owned(), kept_as: "/h/pairs/p1.ours.json".to_owned() };
+    assert_eq!(changed, expected);
+    assert_eq!(disk.get("/h/pairs/p1.json").unwrap(), foreign);
+    let kept: trellis::model::pair::PairRecord =
+        serde_json::from_slice(&disk.get("/h/pairs/p1.ours.json").unwrap()).unwrap();
+    assert_eq!(kept.revision, 2);
+    // Not taken away by trying again.
+    assert_eq!(writing.save_pair(&ours).unwrap_err(), expected);
+    // Resume: it cannot be read, so it is refused.
+    assert!(writing.adopt_pair(&"p1".into()).is_err());
+    // Stop: the foreign file is put away and ours is written.
+    writing.displace(&RecordKey::Pair("p1".into())).unwrap();
+    assert_eq!(disk.get("/h/quarantine/p1.json").unwrap(), foreign);
+    writing.save_pair(&ours).unwrap();
+    assert_eq!(store(&disk).load().pairs, [ours]);
+    assert_eq!(disk.get("/h/pairs/p1.ours.json"), None);
+}
+
+#[test]
+fn record_changed_resume_takes_the_file_on_the_disk() {
+    let disk = SimFiles::new();
+    let mut writing = store(&disk);
+    let mut ours = run("r1");
+    ours.outbox.push(entry("r1", 1, "a message", EntryState::Delivered));
+    writing.save_run(&ours).unwrap();
+    let mut theirs = ours.clone();
+    theirs.name = "by hand".to_owned();
+    theirs.revision = 9;
+    disk.put("/h/checklist-runs/r1.json", &serde_json::to_vec_pretty(&theirs).unwrap());
+    ours.revision = 2;
+    assert!(matches!(writing.save_run(&ours), Err(SaveError::Changed { .. })));
+    let adopted = writing.adopt_run(&"r1".into()).unwrap();
+    assert_eq!(adopted, theirs, "with its texts");
+    writing.save_run(&adopted).unwrap();
+    assert_eq!(store(&disk).load().runs, [theirs]);
+}
+
+#[test]
+fn a_record_that_somebody_removed_is_changed_too() {
+    let disk = SimFiles::new();
+    let mut writing = store(&disk);
+    writing.save_pair(&pair("p1")).unwrap();
+    use trellis::store::files::Files;
+    disk.remove(std::path::Path::new("/h/pairs/p1.json")).unwrap();
+    assert!(matches!(writing.save_pair(&pair("p1")), Err(SaveError::Changed { .. })));
+    assert!(writing.adopt_pair(&"p1".into()).is_err());
+    writing.displace(&RecordKey::Pair("p1".into())).unwrap();
+    writing.save_pair(&pair("p1")).unwrap();
+}
+
+#[test]
+fn a_crash_between_putting_theirs_away_and_writing_ours_loses_neither() {
+    let disk = SimFiles::new();
+    let mut writing = store(&disk);
+    let ours = pair("p1");
+    writing.save_pair(&ours).unwrap();
+    disk.put("/h/pairs/p1.json", b"{}");
+    assert!(writing.save_pair(&ours).is_err());
+    writing.displace(&RecordKey::Pair("p1".into())).unwrap();
+    disk.crash(|| false);
+    let mut again = store(&disk);
+    let loaded = again.load();
+    assert_eq!(loaded.pairs, [ours.clone()]);
+    assert_eq!(loaded.notices.len(), 1, "{:?}", loaded.notices);
+    assert_eq!(disk.get("/h/quarantine/p1.json").unwrap(), b"{}");
+    again.save_pair(&ours).unwrap();
+}
