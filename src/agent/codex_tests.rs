@@ -1,3 +1,5 @@
+//! Tests of `agent::codex`.
+
 use super::*;
 
 #[test]

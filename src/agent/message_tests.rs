@@ -1,3 +1,5 @@
+//! Tests of `agent::message`.
+
 use super::*;
 use crate::model::ids::{EntryId, SessionId, SessionKey};
 use crate::model::text::fold;

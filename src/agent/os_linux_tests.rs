@@ -1,3 +1,5 @@
+//! Tests of `agent::os::linux`.
+
 use super::*;
 
 #[test]

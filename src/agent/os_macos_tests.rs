@@ -1,3 +1,5 @@
+//! Tests of `agent::os::macos`.
+
 use super::*;
 
 #[test]

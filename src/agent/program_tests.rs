@@ -1,3 +1,5 @@
+//! Tests of `agent::program`.
+
 use super::*;
 
 #[test]

@@ -1,3 +1,5 @@
+//! Tests of `agent::tmux`.
+
 use super::*;
 
 #[test]

@@ -1,3 +1,5 @@
+//! Tests of `agent::claude::status`.
+
 #![expect(clippy::disallowed_methods, reason = "a test writes files of its own")]
 
 use super::*;

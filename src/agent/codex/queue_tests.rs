@@ -1,3 +1,5 @@
+//! Tests of `agent::codex::queue`.
+
 #![expect(clippy::disallowed_methods, reason = "a test writes files of its own")]
 
 use super::*;
