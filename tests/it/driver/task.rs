@@ -1,0 +1,139 @@
+//! The driver's task and its handle: orders are answered, events and projections handed out, a viewer hands over.
+
+use std::cell::RefCell;
+use std::rc::Rc;
+use std::time::Duration;
+
+use tokio::sync::mpsc;
+use trellis::driver::core::{Core, Options};
+use trellis::driver::handle::line;
+use trellis::driver::ports::{Agents, Job, Loaded, Outcome, Records};
+use trellis::driver::task::{Edges, drive};
+use trellis::driver::viewer::{Ended, NoAgents, ReadRecords, Shelf, view};
+use trellis::model::command::{Command, NewRun, RefusalKind, Reply};
+use trellis::model::config::RunConfig;
+use trellis::model::event::{Event, EventKind};
+use trellis::model::reach::{InputBox, LiveStatus, OnItsWay, ProcessFact, Reach, Ticks, Transport};
+use trellis::projection::DriverFact;
+use trellis::supervise::Supervisor;
+
+use super::world::{Disk, Journal, MemRecords, MemTranscripts, World, claude, codex};
+
+/// Agents that are there and free.
+struct Free(mpsc::Sender<Outcome>);
+
+impl Agents for Free {
+    fn begin(&mut self, job: Job) {
+        if let Job::Probe(ask) = job {
+            let reach = Reach {
+                at: trellis::clock::now(),
+                transport: Some(Transport::Scripted),
+                process: ProcessFact::Alive { pid: 1, started_at: None },
+                status: LiveStatus::Idle,
+                ticks: Ticks::all_hold(),
+                input: InputBox::Empty,
+                on_its_way: OnItsWay::No,
+                replaced_by: None,
+                place: "scripted".to_owned(),
+            };
+            let _ = self.0.try_send(Outcome::Probed(ask.session, reach));
+        }
+    }
+}
+
+fn block_on<F: Future>(future: F) -> F::Output {
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build().unwrap();
+    runtime.block_on(async { tokio::time::timeout(Duration::from_secs(20), future).await.unwrap() })
+}
+
+#[test]
+fn orders_are_answered_and_the_task_ends_when_told() {
+    let world = World::new();
+    let records = MemRecords { disk: world.disk.clone(), journal: Journal::default() };
+    let (outcome, outcomes) = mpsc::channel(64);
+    let (_hint, hints) = mpsc::channel(8);
+    let (handle, end) = line();
+    let now = trellis::clock::now();
+    let core = Core::start(records, MemTranscripts(world.talks.clone()), Free(outcome), Options::default(), now);
+    let supervisor = Supervisor::new();
+    let mut events = handle.events();
+    let task = drive(core, end, Edges { outcomes, hints }, supervisor.token(), trellis::clock::now);
+    let client = async {
+        let order = NewRun { implementer: claude(), reviewer: codex(), config: RunConfig::default() };
+        let reply = handle.send(Command::CreateRun(order)).await;
+        let Reply::Done { record: Some(run), .. } = reply else { panic!("{reply:?}") };
+        assert_eq!(events.recv().await.unwrap().kind, EventKind::ChecklistStarted);
+        handle.projections().wait_for(|projection| projection.runs.iter().any(|view| view.key == run)).await.unwrap();
+        assert_eq!(handle.projection().driver, DriverFact::Here);
+        handle.shutdown().await;
+    };
+    block_on(async { tokio::join!(task, client) });
+    assert_eq!(world.disk.borrow().runs.len(), 1);
+    let late = block_on(handle.send(Command::LookNow));
+    assert!(matches!(late, Reply::Refused(_)), "nobody is there any more");
+}
+
+#[test]
+fn a_stop_of_everything_ends_the_task() {
+    let world = World::new();
+    let records = MemRecords { disk: world.disk.clone(), journal: Journal::default() };
+    let (outcome, outcomes) = mpsc::channel(64);
+    let (_hint, hints) = mpsc::channel(8);
+    let (_handle, end) = line();
+    let now = trellis::clock::now();
+    let core = Core::start(records, MemTranscripts(world.talks.clone()), Free(outcome), Options::default(), now);
+    let supervisor = Supervisor::new();
+    let task = drive(core, end, Edges { outcomes, hints }, supervisor.token(), trellis::clock::now);
+    block_on(async { tokio::join!(task, async { supervisor.shutdown() }) });
+}
+
+/// A shelf over the same disk in memory.
+struct MemShelf {
+    records: MemRecords,
+    driver: Rc<RefCell<DriverFact>>,
+}
+
+impl Shelf for MemShelf {
+    fn read(&mut self) -> Option<Loaded> {
+        Some(self.records.load())
+    }
+
+    fn events(&mut self) -> Vec<Event> {
+        Vec::new()
+    }
+
+    fn driver(&mut self) -> DriverFact {
+        self.driver.borrow().clone()
+    }
+}
+
+#[test]
+fn a_viewer_takes_over_only_when_nobody_drives() {
+    let world = World::new();
+    let disk: Rc<RefCell<Disk>> = world.disk.clone();
+    let driver = Rc::new(RefCell::new(DriverFact::Elsewhere { pid: Some(77) }));
+    let shelf = MemShelf { records: MemRecords { disk, journal: Journal::default() }, driver: driver.clone() };
+    let options = Options { driver: driver.borrow().clone(), ..Options::default() };
+    let now = trellis::clock::now();
+    let core = Core::start(ReadRecords::new(shelf), MemTranscripts(world.talks.clone()), NoAgents, options, now);
+    let (handle, end) = line();
+    let (_hint, hints) = mpsc::channel(8);
+    let supervisor = Supervisor::new();
+    let task = view(core, end, hints, supervisor.token(), trellis::clock::now);
+    let client = async {
+        let Reply::Refused(refusal) = handle.send(Command::LookNow).await else { panic!("a viewer took an order") };
+        assert!(refusal.message.contains("77"), "{refusal}");
+        let Reply::Refused(refusal) = handle.take_over().await else { panic!("two drivers") };
+        assert_eq!(refusal.kind, RefusalKind::NotDriver);
+        *driver.borrow_mut() = DriverFact::Nobody;
+        let mut projections = handle.projections();
+        projections.wait_for(|projection| projection.driver == DriverFact::Nobody).await.unwrap();
+        handle.take_over().await
+    };
+    let boot = async {
+        let Ended::TakeOver(_line, answer) = task.await else { panic!("ended otherwise") };
+        answer.send(Reply::Done { record: None, note: "drives now".to_owned() }).unwrap();
+    };
+    let (reply, ()) = block_on(async { tokio::join!(client, boot) });
+    assert!(matches!(reply, Reply::Done { .. }), "{reply:?}");
+}
