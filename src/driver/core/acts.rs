@@ -36,7 +36,7 @@ impl<R: Records, T: Transcripts, A: Agents> Core<R, T, A> {
             Effect::PressEnter(delivery) => self.begin_sending(key, delivery, true),
             Effect::Clipboard { text } => self.agents.begin(Job::Clipboard(text)),
             Effect::BringBack(session) => self.agents.begin(Job::BringBack(session)),
-            Effect::CreatePair(record) => self.create_pair_of_run(key, *record, now),
+            Effect::CreatePair(record) => self.create_pair_for(key, *record, acted, now),
             Effect::OrderPair(id, order) => self.order_pair(key, &id, &order, acted, now),
             Effect::CreateRun(record) => self.create_run_on(*record, acted, now),
             Effect::Discard => self.discard(key, acted),
@@ -84,19 +84,28 @@ impl<R: Records, T: Transcripts, A: Agents> Core<R, T, A> {
         self.dirty.insert(key.clone());
     }
 
-    /// Creates the pair a run has picked; comes again with the next look when the save fails.
-    fn create_pair_of_run(&mut self, run: &RecordKey, record: PairRecord, now: Timestamp) {
+    /// Creates the pair that a run has picked, or that a pair without a run goes on in. A run's comes again with its
+    /// next look when the save fails; a person is told.
+    fn create_pair_for(&mut self, key: &RecordKey, record: PairRecord, acted: &mut Acted, now: Timestamp) {
         if self.books.pair(&record.id).is_some() {
             return;
         }
-        if let Some(refusal) = self.taken_by_other(run, [&record.implementer, &record.reviewer]) {
-            let step = RunRecord::held(&self.books, run).map(|held| run::pair_refused(&held.record, &refusal, now));
+        if let Some(refusal) = self.taken_by_other(key, [&record.implementer, &record.reviewer]) {
+            let step = RunRecord::held(&self.books, key).map(|held| run::pair_refused(&held.record, &refusal, now));
             if let Some(step) = step {
                 let _ = self.law(step, now);
             }
+            acted.refused = Some(refusal);
             return;
         }
-        let _ = self.bring_into_being(record, now);
+        let made = record.key();
+        match self.bring_into_being(record, now) {
+            Ok(()) if matches!(key, RecordKey::Pair(_)) => acted.made = Some(made),
+            Ok(()) => {}
+            Err(error) if matches!(key, RecordKey::Pair(_)) => acted.refused = Some(not_saved(&error)),
+            // The run is saved with the pair's id: what the person ordered is done as soon as the disk allows.
+            Err(_) => {}
+        }
     }
 
     /// A session that another active record took meanwhile.

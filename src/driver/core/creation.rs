@@ -160,8 +160,9 @@ impl<R: Records, T: Transcripts, A: Agents> Core<R, T, A> {
 
     /// A run that goes on from a stopped one.
     pub(super) fn create_run_on(&mut self, mut record: RunRecord, acted: &mut Acted, now: Timestamp) {
-        record.id = RunId::new(self.fresh_id(now));
-        record.created_at = now;
+        if self.books.is_taken(record.id.as_str()) {
+            record.id = RunId::new(self.fresh_id(now));
+        }
         let key = RecordKey::Run(record.id.clone());
         let words = first_words(&record);
         match self.bring_into_being(record, now) {
