@@ -99,12 +99,14 @@ impl<R: Records, T: Transcripts, A: Agents> Core<R, T, A> {
             return;
         }
         let made = record.key();
-        match self.bring_into_being(record, now) {
-            Ok(()) if matches!(key, RecordKey::Pair(_)) => acted.made = Some(made),
-            Ok(()) => {}
-            Err(error) if matches!(key, RecordKey::Pair(_)) => acted.refused = Some(not_saved(&error)),
-            // The run is saved with the pair's id: what the person ordered is done as soon as the disk allows.
-            Err(_) => {}
+        let made_for_person = matches!(key, RecordKey::Pair(_));
+        let saved = self.bring_into_being(record, now);
+        // A run is saved with the pair's id: what was ordered is done as soon as the disk allows, nobody has to repeat it.
+        if made_for_person {
+            match saved {
+                Ok(()) => acted.made = Some(made),
+                Err(error) => acted.refused = Some(not_saved(&error)),
+            }
         }
     }
 

@@ -1,0 +1,296 @@
+//! What each reason for a pause says and offers, in the order of the manual's table. What going on will do is the parent's.
+
+use super::super::facts::SessionFacts;
+use super::super::words;
+use super::super::{Banner, record, reviews};
+use super::{Case, newest_answered, offer};
+use crate::model::conversation::{Conversation, Outcome, Turn};
+use crate::model::ids::Role;
+use crate::model::pair::PauseReason;
+use crate::model::reach::InputBox;
+use crate::model::run::RunState;
+
+impl Case<'_> {
+    pub(super) fn not_converged(&self) -> Banner {
+        let relays = self.record.pair.map_or(0, |pair| pair.round_count);
+        let mut lines = self.unreviewed_line().into_iter().collect::<Vec<_>>();
+        lines.extend(self.plateau_line());
+        let mut offers = vec![
+            offer("+", "go on", "5 more relays, from here"),
+            offer("r", "again", "review it again, count 0"),
+            offer("a", "accept", self.accept_words()),
+        ];
+        if self.record.run.is_some() {
+            offers.push(offer("s", "skip", "leave it, next phase"));
+        }
+        offers.push(Self::write());
+        offers.push(self.stop());
+        let headline = format!("no agreement after {}", words::count(relays, "relay"));
+        Banner { reason: Some(PauseReason::PhaseNotConverged), headline, lines, offers }
+    }
+
+    /// Says when the implementer's newest answer is not the one that was reviewed.
+    fn unreviewed_line(&self) -> Option<String> {
+        let newest = newest_answered(self.record.conversation(Role::Implementer)?)?;
+        let answer = newest.answer.as_ref()?;
+        let reviewed = self.record.pair?.reviewed.as_ref();
+        if reviewed.is_some_and(|id| id.turn_id == newest.id && id.message_id == answer.message_id) {
+            return None;
+        }
+        let at = answer.at.map(|at| format!(" ({})", self.clock(at))).unwrap_or_default();
+        Some(format!("{}'s last fix{at} is NOT reviewed.", self.label(Role::Implementer)))
+    }
+
+    fn accept_words(&self) -> &'static str {
+        if self.unreviewed_line().is_some() { "as it is, not reviewed" } else { "as it is" }
+    }
+
+    fn plateau_line(&self) -> Option<String> {
+        let reviews = reviews::reviews(self.record);
+        let (first, last) = (reviews.first()?, reviews.last()?);
+        let grows = reviews.len() > 2 && last.points >= first.points;
+        grows.then(|| "The reviews do not shrink.".to_owned())
+    }
+
+    pub(super) fn near_miss(&self) -> Banner {
+        let reviewer = self.label(Role::Reviewer);
+        let mut lines = Vec::new();
+        if let Some(pair) = self.record.pair
+            && let Some(miss) = &pair.near_miss
+        {
+            lines.push(format!(
+                "{reviewer} wrote {}: close to {}, but not it.",
+                words::quoted(&miss.line),
+                pair.config.stop_signal
+            ));
+        }
+        lines.extend(self.detail());
+        let builder = self.label(Role::Implementer);
+        let offers = vec![
+            offer("a", "accept", &format!("takes it as an approval, {}", self.accept_words())),
+            offer("p", "as feedback", &format!("sends {reviewer}'s answer to {builder}")),
+            Self::write(),
+            self.stop(),
+        ];
+        Banner { reason: Some(PauseReason::NearMiss), headline: format!("{reviewer} nearly approved"), lines, offers }
+    }
+
+    pub(super) fn review_ended(&self, reason: PauseReason) -> Banner {
+        let headline = words::pause(reason).to_owned();
+        let offers = vec![
+            offer(
+                "r",
+                "again",
+                &format!(
+                    "{} reviews {}'s newest answer, count 0",
+                    self.label(Role::Reviewer),
+                    self.label(Role::Implementer)
+                ),
+            ),
+            offer("s", "skip", "leave it, next phase"),
+            self.stop(),
+        ];
+        Banner { reason: Some(reason), headline, lines: self.detail(), offers }
+    }
+
+    pub(super) fn phase_limit(&self) -> Banner {
+        let (done, cap) = self.record.run.map_or((0, 0), |run| (run.phases_done, run.config.max_phases));
+        Banner {
+            reason: Some(PauseReason::PhaseLimit),
+            headline: format!("{} went through", words::count(done, "phase")),
+            lines: vec![format!("The run was to ask you after {cap}.")],
+            offers: vec![
+                offer("p", "go on", &format!("asks {} for the next phase", self.label(Role::Implementer))),
+                self.stop(),
+            ],
+        }
+    }
+
+    pub(super) fn user_typed(&self) -> Banner {
+        let (role, turn) = self.newest_human();
+        let interrupted = turn.is_some_and(|turn| turn.outcome == Some(Outcome::Interrupted));
+        let who = self.label(role);
+        let mut lines = Vec::new();
+        if let Some(turn) = turn {
+            let at = turn.prompt.record.at.map(|at| format!(" at {}", self.clock(at))).unwrap_or_default();
+            if interrupted {
+                let ended = turn.ended_at.map(|at| format!(" at {}", self.clock(at))).unwrap_or_default();
+                lines.push(format!("{who}'s turn was stopped{ended}; what it had begun is not relayed."));
+            } else {
+                lines.push(format!("{} to {who}{at}", words::quoted(&turn.prompt.text)));
+            }
+        } else {
+            lines.extend(self.detail());
+        }
+        let headline = if interrupted { format!("you interrupted {who}") } else { format!("you wrote to {who}") };
+        let offers = vec![offer("p", "go on", &self.going_on()), Self::write(), self.pane(role), self.stop()];
+        Banner { reason: Some(PauseReason::UserTyped), headline, lines, offers }
+    }
+
+    /// The side with the newest prompt that no entry of this home claims, or an interrupted turn, and that turn.
+    fn newest_human(&self) -> (Role, Option<&Turn>) {
+        let of = |role: Role| {
+            let turns = &self.record.conversation(role)?.turns;
+            turns
+                .iter()
+                .rev()
+                .take(8)
+                .find(|turn| turn.outcome == Some(Outcome::Interrupted) || !self.is_ours(role, turn))
+        };
+        let (builder, reviewer) = (of(Role::Implementer), of(Role::Reviewer));
+        let time = |turn: Option<&Turn>| turn.and_then(|turn| turn.ended_at.max(turn.prompt.record.at));
+        if time(reviewer) > time(builder) { (Role::Reviewer, reviewer) } else { (Role::Implementer, builder) }
+    }
+
+    pub(super) fn no_answer(&self) -> Banner {
+        let role = self.awaited();
+        let who = self.label(role);
+        let turn = self.record.conversation(role).and_then(Conversation::newest);
+        let ours = turn.is_some_and(|turn| self.is_ours(role, turn));
+        let what = if ours { format!("asks {who} again to go on") } else { format!("waits for {who}'s next answer") };
+        let at = turn.and_then(|turn| turn.ended_at).map(|at| format!(" at {}", self.clock(at))).unwrap_or_default();
+        let mut lines = vec![format!("{who}'s turn ended{at} without a text.")];
+        lines.extend(self.detail());
+        Banner {
+            reason: Some(PauseReason::NoAnswer),
+            headline: format!("{who} ended without an answer"),
+            lines,
+            offers: vec![offer("p", "ask again", &what), self.pane(role), self.stop()],
+        }
+    }
+
+    pub(super) fn limit(&self) -> Banner {
+        let role = self.awaited();
+        let who = self.label(role);
+        let limit = match (self.record.run.filter(|run| run.state == RunState::Paused), self.record.pair) {
+            (Some(run), _) => run.limit.as_ref(),
+            (None, Some(pair)) => pair.limit.as_ref(),
+            (None, None) => None,
+        };
+        let mut lines: Vec<String> = limit.map(|limit| words::quoted(&limit.text)).into_iter().collect();
+        lines.push(match (limit.and_then(|limit| limit.resets_at), record::limit_end(self.record)) {
+            (Some(at), Some(_)) => format!("Goes on by itself at {}: {who} is asked to go on.", self.clock(at)),
+            (Some(at), None) => format!("It ends at {}; nothing goes on by itself.", self.clock(at)),
+            (None, _) => "When it ends is not known; nothing goes on by itself.".to_owned(),
+        });
+        let offers = vec![offer("p", "try now", &format!("asks {who} to go on")), self.stop()];
+        Banner { reason: Some(PauseReason::Limit), headline: format!("{who} is at its limit"), lines, offers }
+    }
+
+    pub(super) fn session_changed(&self) -> Banner {
+        let role = self.side_where(|side| side.reach.as_ref().is_some_and(|reach| reach.replaced_by.is_some()));
+        let who = self.label(role);
+        let mut lines = Vec::new();
+        if let Some(key) = self.session_key(role) {
+            lines.push(format!("was {}", key.session_id));
+        }
+        let reach = self.record.side(role).and_then(|side| side.reach.as_ref());
+        if let Some((id, proof)) = reach.and_then(|reach| reach.replaced_by.as_ref()) {
+            let title = self
+                .facts
+                .found
+                .iter()
+                .find(|found| &found.session.session_id == id)
+                .and_then(|found| found.title.as_deref());
+            let first = title.map(|title| format!(", begins {}", words::quoted(title))).unwrap_or_default();
+            lines.push(format!("now {id}{first} ({proof})"));
+        } else {
+            lines.extend(self.detail());
+        }
+        lines.push("The new conversation knows nothing of the old one.".to_owned());
+        let offers =
+            vec![offer("f", "follow", &format!("goes on with {who}'s new conversation")), self.pane(role), self.stop()];
+        Banner {
+            reason: Some(PauseReason::SessionChanged),
+            headline: format!("{who} began another conversation"),
+            lines,
+            offers,
+        }
+    }
+
+    /// The side for which something holds; else the one that is waited for.
+    fn side_where(&self, holds: impl Fn(&SessionFacts) -> bool) -> Role {
+        let awaited = self.awaited();
+        [awaited, awaited.other()]
+            .into_iter()
+            .find(|role| self.record.side(*role).is_some_and(&holds))
+            .unwrap_or(awaited)
+    }
+
+    pub(super) fn agent_gone(&self) -> Banner {
+        let role = self.side_where(|side| {
+            side.reach.as_ref().is_some_and(|reach| {
+                reach.transport.is_none() || reach.process == crate::model::reach::ProcessFact::Dead
+            })
+        });
+        let who = self.label(role);
+        let mut lines = self.detail();
+        if lines.is_empty() {
+            lines.push(format!("Nothing answers for {who}."));
+        }
+        let offers = vec![
+            offer("b", "bring back", &format!("resumes {who}'s session, then goes on")),
+            self.pane(role),
+            self.stop(),
+        ];
+        Banner { reason: Some(PauseReason::AgentGone), headline: format!("{who} is gone"), lines, offers }
+    }
+
+    pub(super) fn agent_error(&self) -> Banner {
+        let role = self.awaited();
+        let who = self.label(role);
+        let failed =
+            self.record.conversation(role).and_then(Conversation::newest).and_then(|turn| turn.outcome.as_ref());
+        let mut lines: Vec<String> = failed.and_then(words::ending).into_iter().collect();
+        lines.extend(self.detail());
+        lines.dedup();
+        let retry = self
+            .record
+            .run
+            .and_then(|run| run.retry.as_ref())
+            .or_else(|| self.record.pair.and_then(|pair| pair.retry.as_ref()));
+        if let Some(retry) = retry {
+            lines.push(format!("Tried again {}.", words::count(retry.n.saturating_sub(1), "time")));
+        }
+        let offers = vec![offer("p", "again", &format!("asks {who} to go on")), self.pane(role), self.stop()];
+        Banner { reason: Some(PauseReason::AgentError), headline: format!("{who}'s turn failed"), lines, offers }
+    }
+
+    pub(super) fn delivery_failed(&self) -> Banner {
+        let entry = record::open_entry(self.record);
+        let to = entry.map_or_else(|| self.awaited(), |entry| entry.target);
+        let what = entry.map_or("message", |entry| words::message(entry.purpose));
+        let who = self.label(to);
+        let mut lines = self.detail();
+        lines.extend(self.box_line(to));
+        Banner {
+            reason: Some(PauseReason::DeliveryFailed),
+            headline: format!("the {what} to {who} was not seen to arrive"),
+            lines,
+            offers: self.delivery_offers(to),
+        }
+    }
+
+    fn box_line(&self, role: Role) -> Option<String> {
+        let reach = self.record.side(role)?.reach.as_ref()?;
+        let who = self.label(role);
+        match reach.input {
+            InputBox::Ours => Some(format!("It still stands in {who}'s box.")),
+            InputBox::Other => Some(format!("{who}'s box holds other text: press Enter or clear it in the pane.")),
+            InputBox::Unknown => Some(format!("{who}'s box can't be read.")),
+            InputBox::Empty => None,
+        }
+    }
+
+    pub(super) fn record_changed(&self) -> Banner {
+        Banner {
+            reason: Some(PauseReason::RecordChanged),
+            headline: words::pause(PauseReason::RecordChanged).to_owned(),
+            lines: self.detail(),
+            offers: vec![
+                offer("p", "take it", "the file on the disk counts from now on"),
+                offer("x", "stop", "puts that file away and writes ours, stopped"),
+            ],
+        }
+    }
+}

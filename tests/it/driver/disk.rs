@@ -1,0 +1,124 @@
+//! A disk in memory that can be full, and that somebody else can write to.
+
+use std::cell::RefCell;
+use std::collections::{BTreeMap, BTreeSet};
+use std::rc::Rc;
+
+use trellis::driver::ports::{Loaded, ReadOnly, Records, SaveError};
+use trellis::model::event::{Decision, Event};
+use trellis::model::ids::{PairId, RecordKey, RunId, SessionKey};
+use trellis::model::pair::PairRecord;
+use trellis::model::run::RunRecord;
+use trellis::model::session::SessionNote;
+
+/// What happened, in order, over the disk and the agents.
+pub type Journal = Rc<RefCell<Vec<String>>>;
+
+#[derive(Default)]
+pub struct Disk {
+    pub runs: BTreeMap<RunId, RunRecord>,
+    pub pairs: BTreeMap<PairId, PairRecord>,
+    pub sessions: BTreeMap<SessionKey, SessionNote>,
+    pub read_only: Vec<ReadOnly>,
+    pub events: Vec<Event>,
+    /// Saves that fail, by record id.
+    pub full: bool,
+    /// Files that somebody else wrote.
+    pub foreign: BTreeSet<String>,
+    /// How many saves were refused.
+    pub refused: u32,
+}
+
+#[derive(Clone)]
+pub struct MemRecords {
+    pub disk: Rc<RefCell<Disk>>,
+    pub journal: Journal,
+}
+
+impl MemRecords {
+    fn may_save(&self, id: &str) -> Result<(), SaveError> {
+        let mut disk = self.disk.borrow_mut();
+        if disk.foreign.contains(id) {
+            disk.refused += 1;
+            return Err(SaveError::Changed { file: format!("{id}.json"), kept_as: format!("{id}.ours.json") });
+        }
+        if disk.full {
+            disk.refused += 1;
+            return Err(SaveError::Io { file: format!("{id}.json"), why: "no space left".to_owned() });
+        }
+        Ok(())
+    }
+}
+
+impl Records for MemRecords {
+    fn load(&mut self) -> Loaded {
+        let disk = self.disk.borrow();
+        Loaded {
+            runs: disk.runs.values().cloned().collect(),
+            pairs: disk.pairs.values().cloned().collect(),
+            read_only: disk.read_only.clone(),
+            sessions: disk.sessions.clone(),
+            last_seq: disk.events.last().map_or(0, |event| event.seq),
+            decisions: Vec::new(),
+            notices: Vec::new(),
+        }
+    }
+
+    fn save_run(&mut self, record: &RunRecord) -> Result<(), SaveError> {
+        self.may_save(record.id.as_str())?;
+        self.journal.borrow_mut().push(format!("save run {} r{}", record.id, record.revision));
+        self.disk.borrow_mut().runs.insert(record.id.clone(), record.clone());
+        Ok(())
+    }
+
+    fn save_pair(&mut self, record: &PairRecord) -> Result<(), SaveError> {
+        self.may_save(record.id.as_str())?;
+        let open = record.open_entry().map(|entry| format!(" {} a{}", entry.id, entry.attempts)).unwrap_or_default();
+        self.journal.borrow_mut().push(format!("save pair {} r{}{open}", record.id, record.revision));
+        self.disk.borrow_mut().pairs.insert(record.id.clone(), record.clone());
+        Ok(())
+    }
+
+    fn adopt_run(&mut self, id: &RunId) -> Result<RunRecord, SaveError> {
+        let mut disk = self.disk.borrow_mut();
+        disk.foreign.remove(id.as_str());
+        Ok(disk.runs[id].clone())
+    }
+
+    fn adopt_pair(&mut self, id: &PairId) -> Result<PairRecord, SaveError> {
+        let mut disk = self.disk.borrow_mut();
+        disk.foreign.remove(id.as_str());
+        Ok(disk.pairs[id].clone())
+    }
+
+    fn displace(&mut self, key: &RecordKey) -> Result<(), SaveError> {
+        self.journal.borrow_mut().push(format!("displace {key}"));
+        self.disk.borrow_mut().foreign.remove(key.as_str());
+        Ok(())
+    }
+
+    fn discard(&mut self, key: &RecordKey) -> Result<(), SaveError> {
+        let mut disk = self.disk.borrow_mut();
+        match key {
+            RecordKey::Run(id) => drop(disk.runs.remove(id)),
+            RecordKey::Pair(id) => drop(disk.pairs.remove(id)),
+        }
+        Ok(())
+    }
+
+    fn save_session(&mut self, key: &SessionKey, note: &SessionNote) -> Result<(), SaveError> {
+        self.may_save(key.session_id.as_str())?;
+        self.disk.borrow_mut().sessions.insert(key.clone(), note.clone());
+        Ok(())
+    }
+
+    fn append_event(&mut self, event: &Event) -> Result<(), SaveError> {
+        self.journal.borrow_mut().push(format!("publish {:?}", event.kind));
+        self.disk.borrow_mut().events.push(event.clone());
+        Ok(())
+    }
+
+    fn append_decision(&mut self, _decision: &Decision) -> Result<(), SaveError> {
+        Ok(())
+    }
+}
