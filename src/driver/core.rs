@@ -23,6 +23,7 @@ use jiff::{SignedDuration, Timestamp};
 
 use self::books::Books;
 use self::creation::{Ids, Parked};
+use self::kept::Kept as _;
 use self::screen::Screen;
 use self::sessions::{Known, WorkTrees};
 use super::ports::{Agents, FoundSession, Outcome, ReadOnly, Records, Transcripts};
@@ -31,6 +32,8 @@ use crate::machine::ledger::Ledger;
 use crate::model::command::{Command, Reply};
 use crate::model::event::Event;
 use crate::model::ids::{RecordKey, SessionKey};
+use crate::model::pair::PairRecord;
+use crate::model::run::RunRecord;
 use crate::model::tempo::Tempo;
 use crate::projection::{DriverFact, Notice};
 
@@ -246,9 +249,16 @@ impl<R: Records, T: Transcripts, A: Agents> Core<R, T, A> {
         self.books = Books::of(loaded.runs, loaded.pairs);
         self.ledger = Ledger::new();
         for run in self.books.runs() {
+            // Messages that moved out of the record are ours all the same: the ledger keeps what it was once given.
+            if let Some(older) = loaded.older_entries.get(&run.record.key()) {
+                self.ledger.add_run(&RunRecord { outbox: older.clone(), ..run.record.clone() });
+            }
             self.ledger.add_run(&run.record);
         }
         for pair in self.books.pairs() {
+            if let Some(older) = loaded.older_entries.get(&pair.record.key()) {
+                self.ledger.add_pair(&PairRecord { outbox: older.clone(), ..pair.record.clone() });
+            }
             self.ledger.add_pair(&pair.record);
         }
         self.read_only = loaded.read_only;

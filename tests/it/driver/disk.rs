@@ -61,6 +61,7 @@ impl Records for MemRecords {
             last_seq: disk.events.last().map_or(0, |event| event.seq),
             decisions: Vec::new(),
             notices: Vec::new(),
+            older_entries: BTreeMap::new(),
         }
     }
 
