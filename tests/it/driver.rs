@@ -159,7 +159,7 @@ fn a_file_somebody_else_wrote_is_never_overwritten() {
     let view = projection.runs.iter().find(|view| view.key == run).unwrap();
     assert_eq!(view.banner.as_ref().unwrap().reason, Some(PauseReason::RecordChanged));
     assert_eq!(view.standing, Standing::NeedsYou);
-    assert_eq!(world.events().last(), Some(&EventKind::ChecklistPaused));
+    assert!(world.events().contains(&EventKind::ChecklistPaused));
     let refused = world.control(&run, Control::Skip);
     assert!(matches!(refused, Reply::Refused(_)));
 
@@ -286,15 +286,32 @@ fn a_kill_between_the_runs_save_and_its_pairs_creation_is_made_good() {
     straight(&mut world, 1);
     let run = world.new_run(FirstPhase::Next);
     world.person_types(&claude(), "do phase one");
+    // The disk takes the run and refuses its pair; the driver dies there.
+    world.disk.borrow_mut().no_pairs = true;
     world.until(seconds(30), "review", |world| world.run(&run).step == Some(RunStep::Review));
-    let mut record = world.run(&run);
-    let pair = record.current_pair_id.clone().unwrap();
-    world.disk.borrow_mut().pairs.remove(&pair);
-    record.pair_seen = false;
-    world.disk.borrow_mut().runs.insert(record.id.clone(), record);
+    let pair = world.run(&run).current_pair_id.unwrap();
+    assert!(world.disk.borrow().pairs.is_empty());
+    world.disk.borrow_mut().no_pairs = false;
     world.restart();
-    world.until(seconds(120), "the pair is created", |world| world.disk.borrow().pairs.contains_key(&pair));
-    assert_eq!(world.disk.borrow().pairs.len(), 1);
+    world.until(seconds(120), "completed", |world| world.run(&run).stop_reason.is_some());
+    assert_eq!(world.run(&run).stop_reason, Some(RunStop::Completed));
+    let pairs: Vec<_> = world.disk.borrow().pairs.keys().cloned().collect();
+    assert!(pairs.contains(&pair), "{pairs:?}");
+}
+
+#[test]
+fn a_pair_the_disk_refuses_is_created_when_it_can_be() {
+    let mut world = World::new();
+    straight(&mut world, 1);
+    let run = world.new_run(FirstPhase::Next);
+    world.disk.borrow_mut().no_pairs = true;
+    world.person_types(&claude(), "do phase one");
+    world.pass(seconds(60));
+    assert_eq!(world.run(&run).step, Some(RunStep::Review));
+    assert_eq!(world.run(&run).state, RunState::Running, "a full disk is no refusal");
+    world.disk.borrow_mut().no_pairs = false;
+    world.until(seconds(120), "completed", |world| world.run(&run).stop_reason.is_some());
+    assert_eq!(world.run(&run).stop_reason, Some(RunStop::Completed));
 }
 
 #[test]

@@ -132,7 +132,7 @@ impl<R: Records, T: Transcripts, A: Agents> Core<R, T, A> {
         let key = record.key();
         let mut step = Step::unchanged(record);
         step.changed = true;
-        step.events.extend(step.record.created().map(|kind| (kind, None)));
+        step.events.push((step.record.created(), None));
         self.law(step, now)?;
         for role in [Role::Implementer, Role::Reviewer] {
             if let Some(session) = K::held(&self.books, &key).map(|held| held.record.session(role).key()) {

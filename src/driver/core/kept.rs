@@ -31,8 +31,8 @@ pub trait Kept: Clone {
     fn outbox(&self) -> &[Entry];
     /// A side.
     fn session(&self, role: Role) -> &SessionRef;
-    /// The event of its creation; `None` when the machine publishes it with the first look.
-    fn created(&self) -> Option<EventKind>;
+    /// The event of its creation.
+    fn created(&self) -> EventKind;
     /// The event of a pause.
     fn paused(&self) -> EventKind;
     /// The record as it is shown while its file is somebody else's.
@@ -70,8 +70,8 @@ impl Kept for RunRecord {
         self.side(role)
     }
 
-    fn created(&self) -> Option<EventKind> {
-        Some(EventKind::ChecklistStarted)
+    fn created(&self) -> EventKind {
+        EventKind::ChecklistStarted
     }
 
     fn paused(&self) -> EventKind {
@@ -119,8 +119,8 @@ impl Kept for PairRecord {
         self.side(role)
     }
 
-    fn created(&self) -> Option<EventKind> {
-        None
+    fn created(&self) -> EventKind {
+        EventKind::PairStarted
     }
 
     fn paused(&self) -> EventKind {

@@ -14,6 +14,9 @@ use crate::model::ids::{RecordKey, SessionKey};
 /// A failed save is tried again after this.
 const RETRY: SignedDuration = SignedDuration::from_secs(5);
 
+/// The least time between two looks of which the first changed nothing, unless something was seen meanwhile.
+const MOMENT: SignedDuration = SignedDuration::from_millis(100);
+
 impl<R: Records, T: Transcripts, A: Agents> Core<R, T, A> {
     /// Saves what a step made of a record, then carries out its effects, then publishes.
     ///
@@ -36,8 +39,14 @@ impl<R: Records, T: Transcripts, A: Agents> Core<R, T, A> {
             self.dirty.insert(key.clone());
             self.screen.outdate();
         }
+        // A look that changed nothing and asks for another at once would spin: it gets one a moment later.
+        let soonest = if changed { now } else { later(now, self.options.tempo.wait(MOMENT)) };
         if let Some(held) = K::held_mut(&mut self.books, &key) {
-            held.wake_at = step.wake_at;
+            held.wake_at = step.wake_at.map(|at| at.max(soonest));
+            if !changed && !held.is_changed() {
+                // What could not be saved is not wanted any more.
+                held.trouble = None;
+            }
         }
         let mut acted = Acted { changed, ..Acted::default() };
         for effect in step.effects {
@@ -58,7 +67,7 @@ impl<R: Records, T: Transcripts, A: Agents> Core<R, T, A> {
     /// A save failed: say so, and hold the record.
     fn not_saved<K: Shelved>(&mut self, key: &RecordKey, error: &SaveError, now: Timestamp) {
         let why = error.to_string();
-        let retry_at = now.checked_add(self.options.tempo.wait(RETRY)).unwrap_or(now);
+        let retry_at = later(now, self.options.tempo.wait(RETRY));
         let is_changed = matches!(error, SaveError::Changed { .. });
         let mut newly_changed = None;
         if let Some(held) = K::held_mut(&mut self.books, key) {
@@ -140,4 +149,9 @@ impl<R: Records, T: Transcripts, A: Agents> Core<R, T, A> {
         }
         self.screen.outdate();
     }
+}
+
+/// A time moved on by a span.
+fn later(at: Timestamp, span: SignedDuration) -> Timestamp {
+    at.checked_add(span).unwrap_or(at)
 }

@@ -21,8 +21,10 @@ pub struct Disk {
     pub sessions: BTreeMap<SessionKey, SessionNote>,
     pub read_only: Vec<ReadOnly>,
     pub events: Vec<Event>,
-    /// Saves that fail, by record id.
+    /// Every save fails.
     pub full: bool,
+    /// Saves of pairs fail.
+    pub no_pairs: bool,
     /// Files that somebody else wrote.
     pub foreign: BTreeSet<String>,
     /// How many saves were refused.
@@ -74,6 +76,9 @@ impl Records for MemRecords {
 
     fn save_pair(&mut self, record: &PairRecord) -> Result<(), SaveError> {
         self.may_save(record.id.as_str())?;
+        if self.disk.borrow().no_pairs {
+            return Err(SaveError::Io { file: format!("{}.json", record.id), why: "no space left".to_owned() });
+        }
         let open = record.open_entry().map(|entry| format!(" {} a{}", entry.id, entry.attempts)).unwrap_or_default();
         self.journal.borrow_mut().push(format!("save pair {} r{}{open}", record.id, record.revision));
         self.disk.borrow_mut().pairs.insert(record.id.clone(), record.clone());
