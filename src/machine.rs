@@ -63,6 +63,8 @@ pub struct Scene<'a> {
     pub ledger: &'a ledger::Ledger,
     /// Newest observation of the implementer's work tree, and when it was made. `None` inside: no git repository or unreadable.
     pub git: Option<(Timestamp, Option<GitMark>)>,
+    /// A first attempt may go out although the box cannot be read (`send_when_box_unknown`).
+    pub box_may_be_unknown: bool,
     /// How fast this home's waits run: the grace, the 60 s, the quiet times of the machines are asked of it.
     pub tempo: Tempo,
 }

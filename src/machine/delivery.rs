@@ -14,7 +14,7 @@ use crate::model::event::Decision;
 use crate::model::ids::{RecordKey, Role};
 use crate::model::outbox::{Entry, EntryState, Purpose, TranscriptMark};
 use crate::model::pair::PauseReason;
-use crate::model::reach::{InputBox, Transport};
+use crate::model::reach::{InputBox, Reach, Tick, Transport};
 
 /// How long all must have held before an entry is sent again.
 pub(super) const GRACE: SignedDuration = SignedDuration::from_secs(30);
@@ -88,12 +88,23 @@ fn first<R: Loop>(draft: &Draft<'_, R>, entry: &Entry) -> Next {
         return Next::Observe;
     };
     if reach.transport.is_none() {
-        return Next::Gone("nothing reaches it".to_owned());
+        let why = reach.ticks.missing().unwrap_or("no way to write to it was found");
+        return Next::Gone(format!("nothing reaches it: {why}"));
     }
-    match reach.ticks.missing() {
+    let unreadable = reach.input == InputBox::Unknown && draft.scene.box_may_be_unknown;
+    match if unreadable { but_for_the_box(reach) } else { reach.ticks.missing() } {
         Some(why) => Next::Held(why.to_owned()),
         None => Next::Send,
     }
+}
+
+/// The first tick that is missing, the box left out of account.
+fn but_for_the_box(reach: &Reach) -> Option<&str> {
+    let ticks = &reach.ticks;
+    [&ticks.pane, &ticks.alive, &ticks.no_dialog, &ticks.not_scrolled].into_iter().find_map(|tick| match tick {
+        Tick::Holds => None,
+        Tick::Missing(why) => Some(why.as_str()),
+    })
 }
 
 /// Whether the target is free for an entry (the entry itself left out of account).

@@ -323,3 +323,7 @@ pub fn likeness(ours: &str, prompt: &str) -> Option<Likeness> {
     let telling = ours.chars().count() >= TELLING;
     (telling && memchr::memmem::find(prompt.as_bytes(), ours.as_bytes()).is_some()).then_some(Likeness::Inside)
 }
+
+#[cfg(test)]
+#[path = "ledger_tests.rs"]
+mod tests;

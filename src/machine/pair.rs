@@ -18,7 +18,7 @@ use super::{PairOrder, Scene, SentReport, Step, Wait, delivery};
 use crate::model::command::{Control, NewPair, Refusal};
 use crate::model::config::PairConfig;
 use crate::model::ids::{PairId, Role};
-use crate::model::pair::PairRecord;
+use crate::model::pair::{PairRecord, PairStop};
 use crate::model::run::RunRecord;
 
 /// Owner of a pair that a run made.
@@ -74,6 +74,17 @@ pub fn order(
 /// Whether [`PairOrder::Control`] would be carried out.
 pub(super) fn would_take(record: &PairRecord, control: &Control, scene: &Scene<'_>) -> Result<(), Refusal> {
     controls::control(record, control, scene).map(|_| ())
+}
+
+/// A side's agent refuses to resume its session: the pair ends `peer_error`.
+#[must_use]
+pub fn unresumable(record: &PairRecord, role: Role, why: &str, scene: &Scene<'_>) -> Step<PairRecord> {
+    let mut draft = Draft::new(record, scene);
+    if record.is_active() {
+        let name = draft.name(role);
+        steps::stop(&mut draft, PairStop::PeerError, &format!("{name} refuses to resume: {why}"));
+    }
+    draft.finish()
 }
 
 /// What it waits for.

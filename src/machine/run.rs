@@ -17,9 +17,9 @@ pub use create::check as check_config;
 use super::draft::Draft;
 use super::{Scene, SentReport, Step, Wait, delivery};
 use crate::model::command::{Control, NewRun, Refusal};
-use crate::model::ids::{PairId, RunId};
+use crate::model::ids::{PairId, Role, RunId};
 use crate::model::pair::PairRecord;
-use crate::model::run::RunRecord;
+use crate::model::run::{AttemptStatus, RunRecord, RunStop};
 
 /// A run, from an order.
 ///
@@ -61,6 +61,24 @@ pub fn control(
 #[must_use]
 pub fn pair_refused(record: &RunRecord, refusal: &Refusal, now: Timestamp) -> Step<RunRecord> {
     review::refused(record, refusal, now)
+}
+
+/// A side's agent refuses to resume its session: the run ends `peer_error`, and its pair with it.
+#[must_use]
+pub fn unresumable(
+    record: &RunRecord,
+    pairs: &[&PairRecord],
+    role: Role,
+    why: &str,
+    scene: &Scene<'_>,
+) -> Step<RunRecord> {
+    let mut draft = Draft::new(record, scene);
+    if record.is_active() {
+        let name = draft.name(role);
+        let why = format!("{name} refuses to resume: {why}");
+        steps::stop(&mut draft, pairs, RunStop::PeerError, AttemptStatus::Error, &why);
+    }
+    draft.finish()
 }
 
 /// What it waits for (its pair's wait in `review`).

@@ -236,3 +236,7 @@ pub fn activity(turn: &Turn) -> String {
         _ => String::new(),
     }
 }
+
+#[cfg(test)]
+#[path = "session_tests.rs"]
+mod tests;

@@ -1,5 +1,6 @@
 //! The step machines against hand-built conversations: traces, cases, tables and properties. No clock, no file.
 
+mod agency;
 mod cases;
 mod controls;
 mod pairs;

@@ -40,6 +40,7 @@ impl<R: Records, T: Transcripts, A: Agents> Core<R, T, A> {
             implementer: self.side(builder, &read),
             reviewer: self.side(reviewer, &read),
             ledger: &self.ledger,
+            box_may_be_unknown: self.options.send_when_box_unknown,
             git: self.trees.seen(&builder.worktree),
             tempo: self.options.tempo,
         }

@@ -6,9 +6,9 @@ use super::super::common::Loop;
 use super::super::draft::{Draft, fresh, later};
 use super::super::{ledger, session};
 use super::evidence::mark_holds;
-use super::{ENTERS, GAP, GIVE_UP, GRACE, Next, SENDS, idle};
+use super::{ENTERS, GAP, GIVE_UP, GRACE, Next, SENDS, but_for_the_box, idle};
 use crate::model::outbox::{Entry, EntryState};
-use crate::model::reach::{InputBox, OnItsWay, Reach, Tick};
+use crate::model::reach::{InputBox, OnItsWay, Reach};
 
 /// What is to be done about an entry in flight.
 pub(super) fn next<R: Loop>(draft: &Draft<'_, R>, entry: &Entry) -> Next {
@@ -44,8 +44,7 @@ fn undelivered<R: Loop>(draft: &Draft<'_, R>, entry: &Entry) -> Next {
 
 /// Our text stands in the box: Enter alone.
 fn on_our_text<R: Loop>(draft: &Draft<'_, R>, entry: &Entry, reach: &Reach) -> Next {
-    let others = [&reach.ticks.pane, &reach.ticks.alive, &reach.ticks.no_dialog, &reach.ticks.not_scrolled];
-    if let Some(why) = others.into_iter().find_map(missing) {
+    if let Some(why) = but_for_the_box(reach) {
         return Next::Held(why.to_owned());
     }
     if entry.enters >= ENTERS {
@@ -84,13 +83,6 @@ fn on_empty_box<R: Loop>(draft: &Draft<'_, R>, entry: &Entry, reach: &Reach) -> 
     }
     let at = later(quiet_from(draft, entry), draft.scene.tempo.wait(GRACE));
     if draft.now() < at { Next::Quiet(at) } else { Next::Send }
-}
-
-fn missing(tick: &Tick) -> Option<&str> {
-    match tick {
-        Tick::Holds => None,
-        Tick::Missing(why) => Some(why),
-    }
 }
 
 /// Any prompt, of whatever origin, taken up or queued after the entry's mark.

@@ -109,11 +109,7 @@ fn await_answer(draft: &mut Pair<'_>, role: Role) {
             }
             setback::failed(draft, role, index, &failure);
         }
-        Reading::Busy(idle) => {
-            if !guard::gone(draft, role) {
-                delivery::wake_when_free(draft, role, &idle);
-            }
-        }
+        Reading::Busy(idle) => delivery::wake_when_free(draft, role, &idle),
         Reading::Prompt => {
             guard::gone(draft, role);
         }

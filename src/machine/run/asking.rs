@@ -33,9 +33,6 @@ pub(super) fn look(draft: &mut Run<'_>, pair: Option<&PairRecord>) {
     }
     let idle = turns::idle(draft, Role::Implementer);
     if !idle.is_idle() {
-        if super::super::guard::gone(draft, Role::Implementer) {
-            return;
-        }
         return delivery::wake_when_free(draft, Role::Implementer, &idle);
     }
     let ended = draft.conversation(Role::Implementer).and_then(turns::newest_ended);
@@ -140,7 +137,7 @@ pub(super) fn arrived(draft: &mut Run<'_>, arrived: &Arrived) {
             }
         }
         Purpose::Continue => moved_on(draft, awaited),
-        Purpose::User => persons_words(draft, arrived, awaited),
+        Purpose::User => persons_words(draft, arrived),
         Purpose::ToReviewer | Purpose::ToImplementer | Purpose::Clarify => {}
     }
 }
@@ -150,17 +147,11 @@ fn moved_on(draft: &mut Run<'_>, awaited: Awaited) {
     draft.rec.awaited = Some(awaited);
 }
 
-/// What a person wrote from trellis: in front of a phase that is how phases get started.
-fn persons_words(draft: &mut Run<'_>, arrived: &Arrived, awaited: Awaited) {
-    if arrived.role == Role::Implementer && draft.rec.step == Some(RunStep::Probe) && arrived.entry.go_on {
-        moved_on(draft, awaited);
-    }
+/// What a person wrote from trellis. In front of a phase it pauses nothing: it is how phases get started.
+fn persons_words(draft: &mut Run<'_>, arrived: &Arrived) {
     let paused = draft.rec.paused_reason;
     let structural = matches!(paused, Some(PauseReason::SessionChanged | PauseReason::RecordChanged));
-    if !arrived.entry.go_on && paused.is_none() {
-        let detail = format!("you wrote to {}: {}", draft.name(arrived.role), arrived.entry.text.first_line);
-        draft.pause(PauseReason::UserTyped, detail, arrived.entry.id.to_string());
-    } else if arrived.entry.go_on && paused.is_some() && !structural {
+    if arrived.entry.go_on && paused.is_some() && !structural {
         draft.go_on("goes on with what you wrote", arrived.entry.id.to_string());
     }
 }

@@ -92,11 +92,7 @@ pub(super) fn unanswered(draft: &mut Run<'_>, reading: Reading) {
             }
             setback::failed(draft, role, index, &failure);
         }
-        Reading::Busy(idle) => {
-            if !guard::gone(draft, role) {
-                delivery::wake_when_free(draft, role, &idle);
-            }
-        }
+        Reading::Busy(idle) => delivery::wake_when_free(draft, role, &idle),
         Reading::Prompt => {
             guard::gone(draft, role);
         }

@@ -6,6 +6,7 @@ use trellis::model::config::{NearMissRule, PairConfig};
 use trellis::model::conversation::FailureClass;
 use trellis::model::outbox::Purpose;
 use trellis::model::pair::{Direction, Kickoff, PairState, PairStep, PairStop, PauseReason};
+use trellis::model::reach::InputBox;
 
 use super::world::{I, R, World, reviewing, with_answer};
 
@@ -361,6 +362,49 @@ fn waiting_for_the_next_answer() {
     world.prompt(R, "are you there?");
     world.wait(4);
     assert_eq!(world.pair().paused_reason, Some(PauseReason::UserTyped));
+}
+
+/// While a sequence runs no other begins and no time runs out; its report is what counts.
+#[test]
+fn one_sequence_at_a_time() {
+    let mut world = with_answer();
+    world.hold_reports = true;
+    world.new_pair(Kickoff::UseCurrent, PairConfig::default()).unwrap();
+    world.wait(100);
+    assert_eq!((world.sent(R).len(), world.pair().paused_reason), (1, None));
+    assert!(world.control(&Control::SendAgain).unwrap_err().message.contains("right now"));
+    world.hold_reports = false;
+    world.report();
+    world.take(R);
+    world.pass(1);
+    assert_eq!(world.pair().round_count, 1);
+}
+
+/// A box that cannot be read holds a first send, unless the setting says otherwise; a re-send it holds always.
+#[test]
+fn a_box_that_cannot_be_read() {
+    let unreadable = |allowed: bool| {
+        let mut world = with_answer();
+        world.box_may_be_unknown = allowed;
+        world.missing_tick(R, "its box cannot be read");
+        world.reviewer.input = InputBox::Unknown;
+        world.new_pair(Kickoff::UseCurrent, PairConfig::default()).unwrap();
+        world.wait(40);
+        world.sent(R).len()
+    };
+    assert_eq!(unreadable(false), 0);
+    assert_eq!(unreadable(true), 1);
+}
+
+/// An agent that refuses to resume its session ends the pair.
+#[test]
+fn an_agent_that_refuses_to_resume() {
+    let world = reviewing(PairConfig::default());
+    let parts = world.scene();
+    let pair = world.pair();
+    let scene = world.scene_of(&parts, &pair.implementer, &pair.reviewer);
+    let step = pair::unresumable(pair, R, "no such session", &scene);
+    assert_eq!(step.record.stop_reason, Some(PairStop::PeerError));
 }
 
 /// What it waits for is said: who, what, until when.

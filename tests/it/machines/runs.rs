@@ -356,6 +356,19 @@ fn a_limits_end_in_front_of_a_phase_reads_a_persons_turn() {
     assert_eq!(world.run().step, Some(RunStep::Review));
 }
 
+/// In front of a phase written words start it, like any prompt, and pause nothing.
+#[test]
+fn written_words_start_a_phase() {
+    let mut world = started(FirstPhase::Next);
+    world.control(&Control::Write { side: I, text: "build it".to_owned(), go_on: false }).unwrap();
+    world.wait(2);
+    world.take(I);
+    world.answer(I, "Built.");
+    world.wait(5);
+    assert_eq!(world.run().step, Some(RunStep::Review));
+    assert_eq!(world.run().paused_reason, None);
+}
+
 /// The phase limit grows by its first value each time.
 #[test]
 fn the_phase_limit_grows_by_its_first_value() {

@@ -1,8 +1,7 @@
 //! A small world for the machines: two conversations that a test writes, transports that a test sets, and the law of
 //! the driver (save, then act) in a few lines. It holds no expectation.
 
-use std::collections::{BTreeMap, VecDeque};
-use std::sync::Arc;
+use std::collections::BTreeMap;
 
 use jiff::{SignedDuration, Timestamp};
 use trellis::machine::ledger::Ledger;
@@ -23,6 +22,8 @@ use trellis::model::reach::{InputBox, LiveStatus, OnItsWay, ProcessFact, Reach, 
 use trellis::model::run::{GitMark, RunRecord};
 use trellis::model::tempo::Tempo;
 
+use super::agency::Agency;
+
 pub const I: Role = Role::Implementer;
 pub const R: Role = Role::Reviewer;
 
@@ -31,104 +32,6 @@ const BEGIN: i64 = 1_900_000_000;
 
 pub fn at(seconds: i64) -> Timestamp {
     Timestamp::from_second(BEGIN + seconds).unwrap()
-}
-
-/// One agent: its conversation, and what its transport would see.
-pub struct Agency {
-    pub session: SessionRef,
-    pub conversation: Conversation,
-    pub fact: Option<TranscriptFact>,
-    pub input: InputBox,
-    pub on_its_way: OnItsWay,
-    pub status: LiveStatus,
-    pub process: ProcessFact,
-    pub transport: Option<Transport>,
-    pub ticks: Ticks,
-    pub replaced_by: Option<(SessionId, String)>,
-    pub put_away: bool,
-    /// What was sent to it, oldest first.
-    pub inbox: Vec<Delivery>,
-    /// Enter pressed alone.
-    pub enters: usize,
-    /// What the next send sequences report; none left: all goes well.
-    pub reports: VecDeque<SendReport>,
-    pub reach: Option<Reach>,
-    pub sending: Option<EntryId>,
-    records: u64,
-    letter: char,
-}
-
-impl Agency {
-    fn new(agent: Agent, letter: char) -> Self {
-        Self {
-            session: SessionRef {
-                agent,
-                worktree: "/w".to_owned(),
-                session_id: SessionId::new(format!("{letter}-session")),
-            },
-            conversation: Conversation::new(agent),
-            fact: None,
-            input: InputBox::Empty,
-            on_its_way: OnItsWay::No,
-            status: LiveStatus::Silent,
-            process: ProcessFact::Alive { pid: 7, started_at: Some(at(-10_000)) },
-            transport: Some(Transport::Tmux),
-            ticks: Ticks::all_hold(),
-            replaced_by: None,
-            put_away: false,
-            inbox: Vec::new(),
-            enters: 0,
-            reports: VecDeque::new(),
-            reach: None,
-            sending: None,
-            records: 0,
-            letter,
-        }
-    }
-
-    fn record(&mut self, now: Timestamp) -> RecordPos {
-        self.records += 1;
-        let pos = RecordPos {
-            id: RecordId::new(format!("{}-{}", self.letter, self.records)),
-            offset: self.records * 100,
-            at: Some(now),
-        };
-        let positions = Arc::make_mut(&mut self.conversation.positions);
-        positions.insert(pos.id.clone(), pos.offset);
-        self.conversation.last_record = Some(pos.clone());
-        self.conversation.last_spoken_at = Some(now);
-        self.conversation.length = pos.offset + 100;
-        pos
-    }
-
-    fn fact(&self) -> TranscriptFact {
-        if let Some(fact) = &self.fact {
-            return fact.clone();
-        }
-        match &self.conversation.last_record {
-            None => TranscriptFact::NotYet,
-            Some(last) => TranscriptFact::Present(TranscriptMark {
-                path: format!("/t/{}.jsonl", self.letter),
-                file_identity: "1:1".to_owned(),
-                length: self.conversation.length,
-                last_record_id: Some(last.id.clone()),
-            }),
-        }
-    }
-
-    fn observe(&mut self, now: Timestamp) {
-        self.reach = Some(Reach {
-            at: now,
-            transport: self.transport,
-            process: self.process.clone(),
-            status: self.status.clone(),
-            ticks: self.ticks.clone(),
-            input: self.input,
-            on_its_way: self.on_its_way.clone(),
-            replaced_by: self.replaced_by.clone(),
-            place: "%1".to_owned(),
-        });
-    }
 }
 
 /// Everything.
@@ -152,6 +55,8 @@ pub struct World {
     /// Reports of sequences wait until [`World::report`].
     pub hold_reports: bool,
     pub waiting_reports: Vec<(Role, SentReport)>,
+    /// The setting `send_when_box_unknown`.
+    pub box_may_be_unknown: bool,
 }
 
 impl World {
@@ -173,6 +78,7 @@ impl World {
             die_on_order: false,
             hold_reports: false,
             waiting_reports: Vec::new(),
+            box_may_be_unknown: false,
         }
     }
 
@@ -364,6 +270,7 @@ impl World {
             reviewer: self.side_of(parts, reviewer),
             ledger: &self.ledger,
             git: self.git.clone(),
+            box_may_be_unknown: self.box_may_be_unknown,
             tempo: Tempo::REAL,
         }
     }

@@ -1,0 +1,137 @@
+//! What keeps a session from being idle, and its state for people. One line a case.
+
+use super::*;
+use crate::machine::TranscriptFact;
+use crate::machine::ledger::Ledger;
+use crate::model::conversation::{Prompt, PromptSource, QueuedPrompt, RecordPos};
+use crate::model::ids::{Agent, RecordId, SessionId, SessionRef, TurnId};
+use crate::model::reach::{InputBox, OnItsWay, Ticks};
+use crate::model::tempo::Tempo;
+
+fn at(second: i64) -> Timestamp {
+    Timestamp::from_second(1_000 + second).unwrap()
+}
+
+/// A conversation whose only turn ran from 0 to 10.
+fn spoken(outcome: Option<Outcome>) -> Conversation {
+    let mut conversation = Conversation::new(Agent::Claude);
+    let record = |second| RecordPos { id: RecordId::new("r"), offset: 1, at: Some(at(second)) };
+    conversation.turns.push(Turn {
+        id: TurnId::new("t"),
+        prompt: Prompt { record: record(0), text: "go".into(), source: PromptSource::Typed },
+        ended_at: outcome.is_some().then(|| at(10)),
+        outcome,
+        answer: None,
+        items: Vec::new(),
+        edited_files: false,
+        last_record: record(10),
+    });
+    conversation.last_spoken_at = Some(at(10));
+    conversation
+}
+
+fn reach(second: i64) -> Reach {
+    Reach {
+        at: at(second),
+        transport: Some(Transport::Tmux),
+        process: ProcessFact::Alive { pid: 1, started_at: Some(at(-100)) },
+        status: LiveStatus::Idle,
+        ticks: Ticks::all_hold(),
+        input: InputBox::Empty,
+        on_its_way: OnItsWay::No,
+        replaced_by: None,
+        place: String::new(),
+    }
+}
+
+fn check(conversation: Option<&Conversation>, reach: Option<&Reach>, now: i64, because: &[Busy]) {
+    let session = SessionRef { agent: Agent::Claude, worktree: String::new(), session_id: SessionId::new("s") };
+    let other = SessionRef { session_id: SessionId::new("o"), ..session.clone() };
+    let fact = TranscriptFact::NotYet;
+    let side = Side {
+        session: &session,
+        conversation,
+        transcript: &fact,
+        reach,
+        sending: None,
+        put_away: false,
+        noted: false,
+        newer_in_folder: None,
+    };
+    let ledger = Ledger::new();
+    let reviewer = Side { session: &other, conversation: None, reach: None, ..side.clone() };
+    let scene = Scene {
+        now: at(now),
+        driver_started_at: at(0),
+        implementer: side,
+        reviewer,
+        ledger: &ledger,
+        git: None,
+        box_may_be_unknown: false,
+        tempo: Tempo::REAL,
+    };
+    assert_eq!(idle(&scene, Role::Implementer, 2_000).because, because);
+}
+
+#[test]
+fn what_keeps_a_session_busy() {
+    let ended = spoken(Some(Outcome::Completed));
+    check(None, None, 20, &[]);
+    check(Some(&ended), None, 20, &[]);
+    check(Some(&ended), None, 11, &[Busy::Quiet(at(12))]);
+    check(Some(&spoken(None)), None, 20, &[Busy::Turn]);
+    let mut agents = ended.clone();
+    agents.background_agents = 2;
+    check(Some(&agents), Some(&reach(20)), 20, &[Busy::Background(2)]);
+    let mut asked = ended.clone();
+    asked.question = Some("which?".to_owned());
+    check(Some(&asked), Some(&reach(20)), 20, &[Busy::Question("which?".to_owned())]);
+    let mut queued = ended;
+    queued.queued.push(QueuedPrompt { text: "later".into(), offset: 5, at: Some(at(9)) });
+    check(Some(&queued), Some(&reach(20)), 20, &[Busy::QueuedPrompt]);
+}
+
+#[test]
+fn what_the_agent_says_counts_if_it_is_newer_than_its_transcript() {
+    let ended = spoken(Some(Outcome::Completed));
+    let says = |second, status: LiveStatus| Reach { status, ..reach(second) };
+    check(Some(&ended), Some(&says(20, LiveStatus::Busy)), 20, &[Busy::Says]);
+    check(Some(&ended), Some(&says(5, LiveStatus::Busy)), 20, &[]);
+    let waiting = LiveStatus::Waiting { what: "permission".to_owned() };
+    check(Some(&ended), Some(&says(20, waiting)), 20, &[Busy::Dialog("permission".to_owned())]);
+    let mut dialog = reach(20);
+    dialog.ticks.no_dialog = Tick::Missing("a dialog is open".to_owned());
+    check(Some(&ended), Some(&dialog), 20, &[Busy::Dialog("a dialog is open".to_owned())]);
+}
+
+#[test]
+fn a_queue_and_background_agents_die_with_their_process() {
+    let mut conversation = spoken(Some(Outcome::Completed));
+    conversation.background_agents = 1;
+    conversation.queued.push(QueuedPrompt { text: "later".into(), offset: 5, at: Some(at(9)) });
+    let with = |process| Reach { process, ..reach(20) };
+    check(Some(&conversation), Some(&with(ProcessFact::Dead)), 20, &[]);
+    check(Some(&conversation), Some(&with(ProcessFact::Alive { pid: 2, started_at: Some(at(15)) })), 20, &[]);
+    let unknown = [Busy::QueuedPrompt, Busy::Background(1)];
+    check(Some(&conversation), Some(&with(ProcessFact::Unknown)), 20, &unknown);
+    check(Some(&spoken(None)), Some(&with(ProcessFact::Dead)), 20, &[]);
+}
+
+#[test]
+fn states_for_people() {
+    let check = |conversation: Option<&Conversation>, reach: Option<&Reach>, state: &SessionState| {
+        assert_eq!(&super::state(conversation, reach, at(20)).state, state);
+    };
+    let failed = |class| spoken(Some(Outcome::Failed(Failure { class, text: String::new(), resets_at: None })));
+    check(None, Some(&reach(20)), &SessionState::Idle);
+    check(Some(&spoken(Some(Outcome::Completed))), None, &SessionState::Idle);
+    check(Some(&spoken(None)), None, &SessionState::Working { activity: String::new() });
+    check(Some(&failed(FailureClass::Limit)), None, &SessionState::NeedsYou(Need::Limit));
+    check(Some(&failed(FailureClass::Auth)), None, &SessionState::NeedsYou(Need::Error));
+    let waiting = Reach { status: LiveStatus::Waiting { what: "x".to_owned() }, ..reach(20) };
+    check(Some(&spoken(None)), Some(&waiting), &SessionState::NeedsYou(Need::NeedsApproval));
+    let dead = Reach { process: ProcessFact::Dead, transport: None, ..reach(20) };
+    check(Some(&spoken(None)), Some(&dead), &SessionState::Gone);
+    let headless = Reach { process: ProcessFact::Dead, transport: Some(Transport::Headless), ..reach(20) };
+    check(Some(&spoken(Some(Outcome::Completed))), Some(&headless), &SessionState::Idle);
+}
