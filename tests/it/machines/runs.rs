@@ -285,7 +285,7 @@ fn stop_closes_the_attempt_and_the_pair() {
     assert_eq!(world.run().pending_pair_stop, None);
     world.control(&Control::RunOn).unwrap();
     let on = world.run();
-    assert_eq!((on.continued_from.as_ref().map(|id| id.as_str()), on.phases_done), (Some("run"), 0));
+    assert_eq!((on.continued_from.as_ref().map(trellis::model::ids::RunId::as_str), on.phases_done), (Some("run"), 0));
     assert_ne!(on.id.as_str(), "run");
 }
 

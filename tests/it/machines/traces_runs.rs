@@ -84,7 +84,7 @@ fn trace_17_more_sends_what_was_due() {
     assert!(world.sent(R).last().unwrap().ends_with("Fixed."));
     let pair = world.current();
     assert_eq!((pair.round_count, pair.config.max_rounds), (2, 5));
-    assert_eq!(pair.continues.as_ref().map(|id| id.as_str()), Some("run-p1"));
+    assert_eq!(pair.continues.as_ref().map(trellis::model::ids::PairId::as_str), Some("run-p1"));
     world.take(R);
     world.answer(R, "LGTM");
     world.wait(4);
