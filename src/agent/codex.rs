@@ -52,7 +52,7 @@ pub struct Holder {
 pub fn holders() -> (Vec<Holder>, Option<u32>) {
     let mut holders = Vec::new();
     let mut unreadable = None;
-    for process in os::processes().into_iter().filter(|process| process.name.starts_with("codex")) {
+    for process in os::processes().into_iter().filter(is_codex) {
         match holder(process.clone()) {
             Ok(Some(holder)) => holders.push(holder),
             Ok(None) => {}
@@ -60,6 +60,11 @@ pub fn holders() -> (Vec<Holder>, Option<u32>) {
         }
     }
     (holders, unreadable)
+}
+
+/// The program itself, whatever its file is called in full.
+fn is_codex(process: &Process) -> bool {
+    process.name.starts_with("codex")
 }
 
 /// What a process holds, if anything; an error: it may not be looked at.
@@ -92,17 +97,25 @@ fn thread_of(file: &Path) -> Option<(PathBuf, SessionId)> {
     Some((home.to_owned(), SessionId::new(id)))
 }
 
-/// The pane of a holder.
+/// The pane in which a thread is open. The background server has none of its own: the terminal that was told to open
+/// this very thread counts then.
 ///
 /// # Errors
 /// Why there is none to look at, in words for people.
-pub fn pane_of(holder: &Holder, settings: &Settings) -> Result<Pane, String> {
-    if holder.is_daemon {
-        return Err(String::from("codex's background server holds it; its pane is not known"));
-    }
-    let variables = os::environment(holder.process.pid);
+pub fn pane_of(holder: &Holder, thread: &SessionId, settings: &Settings) -> Result<Pane, String> {
+    let process = if holder.is_daemon {
+        let opens = |process: &Process| {
+            is_codex(process)
+                && os::argv(process.pid).is_some_and(|words| words.iter().skip(1).any(|word| word == thread.as_str()))
+        };
+        let terminal = os::processes().into_iter().find(opens);
+        terminal.ok_or_else(|| String::from("codex's background server holds it; its pane is not known"))?
+    } else {
+        holder.process.clone()
+    };
+    let variables = os::environment(process.pid);
     let variable = variables.as_ref().and_then(|all| all.get("TMUX")).map(String::as_str);
-    tmux::pane_of(&holder.process, variable, &settings.tmux)
+    tmux::pane_of(&process, variable, &settings.tmux)
 }
 
 /// What became of a thread.
@@ -163,7 +176,7 @@ impl CodexSession {
     fn observe(&mut self, reach: &mut Reach, holder: &Holder, settings: &Settings, in_flight: Option<&InFlight>) {
         reach.process = alive(&holder.process);
         reach.place = format!("pid {}", holder.process.pid);
-        let pane = pane_of(holder, settings);
+        let pane = pane_of(holder, &self.id, settings);
         if let Ok(pane) = &pane {
             pane.id.as_str().clone_into(&mut reach.place);
             if pane.title.starts_with(DIALOG_TITLE) {
@@ -217,7 +230,7 @@ impl CodexSession {
                 None => stopped(String::from("can't find the codex program; name its folder in PATH")),
             }
         } else {
-            with_typing(&holder, settings, |typing| {
+            with_typing(&holder, &self.id, settings, |typing| {
                 typing.send(&outgoing.pastes(Agent::Codex), delivery.allow_unknown_box)
             })
         };
@@ -232,7 +245,7 @@ impl CodexSession {
             Err(why) => return stopped(why),
         };
         match self.held() {
-            Ok(holder) => with_typing(&holder, settings, |typing| typing.enter_alone(&text, false)),
+            Ok(holder) => with_typing(&holder, &self.id, settings, |typing| typing.enter_alone(&text, false)),
             Err(why) => stopped(why),
         }
     }
@@ -287,8 +300,13 @@ impl CodexSession {
     }
 }
 
-fn with_typing(holder: &Holder, settings: &Settings, act: impl FnOnce(&Typing<'_>) -> SendReport) -> SendReport {
-    let pane = match pane_of(holder, settings) {
+fn with_typing(
+    holder: &Holder,
+    thread: &SessionId,
+    settings: &Settings,
+    act: impl FnOnce(&Typing<'_>) -> SendReport,
+) -> SendReport {
+    let pane = match pane_of(holder, thread, settings) {
         Ok(pane) => pane,
         Err(why) => return stopped(why),
     };

@@ -50,8 +50,8 @@ pub fn discover(settings: &Settings) -> Vec<LiveSession> {
     let real = |path: &Path| path.canonicalize().unwrap_or_else(|_| path.to_owned());
     let codex_home = real(&settings.codex_home);
     for holder in codex::holders().0.into_iter().filter(|holder| real(&holder.codex_home) == codex_home) {
-        let pane = codex::pane_of(&holder, settings);
         for thread in &holder.threads {
+            let pane = codex::pane_of(&holder, thread, settings);
             found.push(LiveSession {
                 session: SessionKey { agent: Agent::Codex, session_id: thread.clone() },
                 worktree: if holder.is_daemon { None } else { folder(holder.process.pid) },
@@ -59,7 +59,7 @@ pub fn discover(settings: &Settings) -> Vec<LiveSession> {
                 status: LiveStatus::Silent,
                 here: is_here(&pane, window.as_ref()),
                 reached: true,
-                pane: pane.clone(),
+                pane,
             });
         }
     }

@@ -16,6 +16,7 @@ mod driver;
 mod files;
 mod house;
 mod machines;
+mod real_run;
 mod screens;
 mod scripted;
 mod sim;
