@@ -285,8 +285,10 @@ fn size(text: &str) -> Result<(u16, u16), String> {
 /// `Err(Ok(text))`: help or version was asked for. `Err(Err(_))`: it cannot be understood.
 pub fn parse(arguments: impl IntoIterator<Item = OsString>) -> Result<Cli, Result<String, Failure>> {
     Cli::try_parse_from(arguments).map_err(|error| match error.kind() {
-        ErrorKind::DisplayHelp | ErrorKind::DisplayVersion | ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand => {
-            Ok(error.render().to_string())
+        ErrorKind::DisplayHelp | ErrorKind::DisplayVersion => Ok(error.render().to_string()),
+        // Without this the whole help would stand where one line is wanted.
+        ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand | ErrorKind::MissingSubcommand => {
+            Err(Failure::usage("trellis run needs one of start, list, show, verify; trellis run --help says more"))
         }
         _ => Err(Failure::usage(one_line(&error.render().to_string()))),
     })

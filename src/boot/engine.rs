@@ -12,6 +12,7 @@ use super::{Ground, Place};
 use crate::agent::scripted::world::World;
 use crate::cli::Failure;
 use crate::driver::handle::{self, Handle, Line};
+use crate::logging;
 use crate::model::tempo::Tempo;
 use crate::store::lock::Lock;
 use crate::supervise::{StopReason, Supervisor};
@@ -101,6 +102,7 @@ impl Engine {
                 .map_err(|error| Failure::internal(format!("can't listen to signals: {error}")))?;
         }
         let (handle, line) = handle::line();
+        logging::start(&ground.home, &ground.environment);
         let log = ground.home.log().display().to_string();
         let looks = Some(Looks::of(ground)?);
         Ok((Self { handle, supervisor, looks, runtime, world: None, log }, line))

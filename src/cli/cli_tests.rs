@@ -49,6 +49,7 @@ fn mistakes_are_one_line_and_code_2() {
         (&["run", "start", "--implementer", "gemini:a", "--reviewer", "codex:b"], "gemini is no agent"),
         (&["run", "start", "--implementer", "claude:", "--reviewer", "codex:b"], "the session's id is missing"),
         (&["run", "start", "--implementer", "claude:a"], "--reviewer"),
+        (&["run"], "needs one of start, list, show, verify"),
         (&["run", "show"], "<ID>"),
         (&["verdict", "x"], "--signal"),
     ];

@@ -334,6 +334,7 @@ fn reach(seat: &Seat, ask: &ProbeAsk, now: Timestamp, born: Timestamp) -> Reach 
     };
     if seat.is_gone() {
         let agent = seat.part.player.who.agent;
+        reach.transport = None;
         reach.process = ProcessFact::Dead;
         reach.status = LiveStatus::Silent;
         reach.ticks.alive = Tick::Missing(format!("{agent} has ended"));
