@@ -32,7 +32,6 @@ pub(super) fn look(draft: &mut Pair<'_>, held: bool) {
     if draft.rec.state == PairState::Pending && !held {
         draft.rec.state = PairState::Running;
         draft.decide("the pair begins", "its record was made");
-        draft.event(EventKind::PairStarted, None);
     }
     if let Some(arrived) = evidence::observe(draft) {
         resume::arrived(draft, &arrived);
