@@ -15,6 +15,7 @@ pub mod reader;
 mod schema;
 pub mod sim_files;
 pub mod trim;
+mod unknown;
 
 use std::collections::{HashMap, HashSet};
 use std::io;
@@ -26,6 +27,7 @@ use files::{FileMark, Files, OsFiles, in_words};
 use journal::{Durable, Growth};
 pub use journal::{ROTATE_AT, old_of};
 use schema::{Decoded, Kept, decode};
+use unknown::Unknown;
 
 use crate::driver::ports::{Loaded, Records, SaveError};
 use crate::model::event::{Decision, Event};
@@ -49,6 +51,8 @@ pub struct Store<F = OsFiles> {
     texts: HashSet<PathBuf>,
     /// Records whose `{id}.ours.json` is there.
     ours_beside: HashSet<RecordKey>,
+    /// What the records' parts hold beyond what this version knows.
+    unknown: HashMap<RecordKey, Unknown>,
 }
 
 /// What has moved out of a record into the files beside it.
@@ -76,6 +80,7 @@ impl<F: Files> Store<F> {
             moved: HashMap::new(),
             texts: HashSet::new(),
             ours_beside: HashSet::new(),
+            unknown: HashMap::new(),
         }
     }
 
@@ -94,7 +99,10 @@ impl<F: Files> Store<F> {
         let folder = self.texts_folder(&key)?;
         // Before trimming: a text goes to the disk even if its entry moves out at once.
         let texts: Vec<TextRef> = record.texts().into_iter().map(|(_, text)| text.clone()).collect();
-        let (overflow, bytes) = trim::trim(&mut record);
+        let (overflow, mut bytes) = trim::trim(&mut record);
+        if let Some(unknown) = self.unknown.get(&key) {
+            bytes = trim::encode_with(&record, unknown);
+        }
         if bytes.is_empty() {
             return Err(SaveError::Io { file: show(&path), why: "it cannot be written as JSON".to_owned() });
         }
@@ -188,7 +196,10 @@ impl<F: Files> Store<F> {
         let folder = self.texts_folder(&key)?;
         let (bytes, mark) = self.writer.files.read(&path, 0).map_err(|error| cannot_read(&path, &in_words(&error)))?;
         let mut record = match decode::<R>(id, &bytes) {
-            Decoded::Ours(record) => *record,
+            Decoded::Ours(record, unknown) => {
+                self.keep_unknown(&key, unknown);
+                *record
+            }
             Decoded::Foreign(why, _) | Decoded::Broken(why) => return Err(cannot_read(&path, &why)),
         };
         let missing = load::fill(&self.writer.files, &folder, &mut record, schema::Need::History);
@@ -198,6 +209,13 @@ impl<F: Files> Store<F> {
         self.note_moved(&key, &folder);
         self.marks.insert(path, mark);
         Ok(record)
+    }
+
+    fn keep_unknown(&mut self, key: &RecordKey, unknown: Option<Unknown>) {
+        match unknown {
+            Some(unknown) => self.unknown.insert(key.clone(), unknown),
+            None => self.unknown.remove(key),
+        };
     }
 
     /// Learns what has moved out of a record before.
@@ -244,6 +262,7 @@ impl<F: Files> Store<F> {
         self.marks.remove(&path);
         self.moved.remove(key);
         self.ours_beside.remove(key);
+        self.unknown.remove(key);
         Ok(())
     }
 

@@ -88,7 +88,8 @@ impl<F: Files> Store<F> {
         let mut records = Vec::new();
         for read in read_records::<F, R>(&self.writer.files, dir, &mut loaded.notices) {
             match read.decoded {
-                Decoded::Ours(record) => {
+                Decoded::Ours(record, unknown) => {
+                    self.keep_unknown(&record.key(), unknown);
                     self.marks.extend(read.mark.map(|mark| (read.path, mark)));
                     records.push(*record);
                 }

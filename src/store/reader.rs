@@ -12,6 +12,7 @@ use super::{journal, old_of, show};
 use crate::driver::ports::{Loaded, ReadOnly};
 use crate::driver::viewer::Shelf;
 use crate::model::event::Event;
+use crate::model::outbox::Entry;
 use crate::model::pair::{PairRecord, SCHEMA};
 use crate::model::run::RunRecord;
 use crate::paths::Home;
@@ -37,7 +38,8 @@ pub struct Reader<F = OsFiles> {
 #[derive(Clone, Debug)]
 struct Cached<R> {
     read: Read<R>,
-    lost: Vec<load::Lost>,
+    /// What had moved out of it; that changes only when the record does.
+    older: Vec<Entry>,
 }
 
 impl Reader<OsFiles> {
@@ -150,7 +152,11 @@ fn records<F: Files, R: Kept>(
         let now = files.stat(&path).ok().flatten();
         let cached = match left.remove(&path).filter(|cached| now.is_some() && cached.read.mark == now) {
             Some(cached) => Some(cached),
-            None => load::read_record(files, dir, &name).map(|read| Cached { read, lost: Vec::new() }),
+            None => load::read_record(files, dir, &name).map(|read| {
+                let folder = home.texts(&R::key_of(&read.stem));
+                let older = folder.map(|folder| load::moved(files, &folder).0).unwrap_or_default();
+                Cached { read, older }
+            }),
         };
         if let Some(cached) = cached {
             cache.insert(path, cached);
@@ -161,17 +167,16 @@ fn records<F: Files, R: Kept>(
     let mut records = Vec::new();
     for cached in cache.values_mut() {
         match &mut cached.read.decoded {
-            Decoded::Ours(record) => {
+            Decoded::Ours(record, _) => {
                 let key = record.key();
                 let Some(folder) = home.texts(&key) else { continue };
                 let least = if record.active() || recent.contains(&key) { Need::History } else { Need::Later };
                 // Texts that are there already are not read again.
-                cached.lost = load::fill(files, &folder, record.as_mut(), least);
-                let (older, _) = load::moved(files, &folder);
-                if !older.is_empty() {
-                    loaded.older_entries.insert(key, older);
+                let lost = load::fill(files, &folder, record.as_mut(), least);
+                if !cached.older.is_empty() {
+                    loaded.older_entries.insert(key, cached.older.clone());
                 }
-                if load::judge(record.as_ref(), cached.lost.clone(), loaded) {
+                if load::judge(record.as_ref(), lost, loaded) {
                     records.push(record.as_ref().clone());
                 }
             }
@@ -188,7 +193,7 @@ fn records<F: Files, R: Kept>(
 
 fn ours<R>(read: &Read<R>) -> Option<&R> {
     match &read.decoded {
-        Decoded::Ours(record) => Some(record),
+        Decoded::Ours(record, _) => Some(record),
         Decoded::Foreign(..) | Decoded::Broken(_) => None,
     }
 }

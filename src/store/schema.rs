@@ -5,6 +5,7 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
+use super::unknown::{Unknown, beyond};
 use crate::model::ids::{PairId, RecordKey, RunId};
 use crate::model::outbox::{Entry, EntryState};
 use crate::model::pair::{PairRecord, Round, SCHEMA};
@@ -14,8 +15,8 @@ use crate::model::text::TextRef;
 /// What a file of a record turned out to hold.
 #[derive(Clone, Debug)]
 pub(super) enum Decoded<R> {
-    /// A record of ours.
-    Ours(Box<R>),
+    /// A record of ours, and what its parts hold beyond what this version knows.
+    Ours(Box<R>, Option<Unknown>),
     /// Shown, never driven: why, and its contents as far as they are understood.
     Foreign(String, Value),
     /// Not a record: why.
@@ -175,5 +176,6 @@ pub(super) fn decode<R: Kept>(stem: &str, bytes: &[u8]) -> Decoded<R> {
     if record.key().as_str() != stem {
         return Decoded::Broken("the id in it is another file's".to_owned());
     }
-    Decoded::Ours(Box::new(record))
+    let unknown = serde_json::to_value(&record).ok().and_then(|known| beyond(&value, &known));
+    Decoded::Ours(Box::new(record), unknown)
 }

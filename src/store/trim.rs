@@ -4,6 +4,7 @@
 use serde::Serialize;
 
 use super::schema::Kept;
+use super::unknown::{self, Unknown};
 use crate::model::outbox::Entry;
 use crate::model::pair::{PairRecord, Round};
 use crate::model::run::RunRecord;
@@ -57,6 +58,13 @@ pub(super) fn trim<R: Kept>(record: &mut R) -> (Overflow, Vec<u8>) {
 /// How many of the oldest are too many; what may not move holds back all behind it.
 fn surplus<T>(list: &[T], keep: usize, may_move: impl Fn(&T) -> bool) -> usize {
     list.iter().take(list.len().saturating_sub(keep)).take_while(|item| may_move(item)).count()
+}
+
+/// The bytes of a record with what this version does not know of it.
+pub(super) fn encode_with<R: Kept>(record: &R, unknown: &Unknown) -> Vec<u8> {
+    let Ok(mut value) = serde_json::to_value(record) else { return Vec::new() };
+    unknown::put_back(&mut value, unknown);
+    encode(&value)
 }
 
 fn encode<T: Serialize>(record: &T) -> Vec<u8> {

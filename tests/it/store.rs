@@ -358,6 +358,55 @@ proptest! {
     }
 }
 
+#[test]
+fn unknown_fields_inside_lists_and_parts_survive_a_save() {
+    let disk = SimFiles::new();
+    let mut old = pair("p1");
+    for n in 1..=50 {
+        old.outbox.push(entry("p1", n, "message", EntryState::Delivered));
+        old.rounds.push(round(n, "message"));
+    }
+    store(&disk).save_pair(&old).unwrap();
+    let mut value: Value = serde_json::from_slice(&disk.get("/h/pairs/p1.json").unwrap()).unwrap();
+    value["implementer"]["nick"] = json!("bob");
+    value["outbox"][49]["later"] = json!({"a": [1]});
+    value["outbox"][0]["gone"] = json!(1);
+    value["outbox"][49]["text"]["language"] = json!("en");
+    value["rounds"][49]["weight"] = json!(3);
+    disk.put("/h/pairs/p1.json", &serde_json::to_vec(&value).unwrap());
+    let mut again = store(&disk);
+    let mut loaded = again.load().pairs.remove(0);
+    loaded.outbox.push(entry("p1", 51, "message", EntryState::Prepared));
+    loaded.rounds.push(round(51, "message"));
+    again.save_pair(&loaded).unwrap();
+    let after: Value = serde_json::from_slice(&disk.get("/h/pairs/p1.json").unwrap()).unwrap();
+    assert_eq!(after["implementer"]["nick"], json!("bob"));
+    assert_eq!(after["outbox"][48]["later"], json!({"a": [1]}));
+    assert_eq!(after["outbox"][48]["text"]["language"], json!("en"));
+    assert_eq!(after["rounds"][48]["weight"], json!(3));
+    assert_eq!((&after["outbox"][0]["gone"], &after["outbox"][49]["later"]), (&Value::Null, &Value::Null));
+}
+
+#[test]
+fn a_disk_that_fails_while_loading_loses_nothing() {
+    let disk = SimFiles::new();
+    let mut open = pair("p1");
+    open.outbox.push(entry("p1", 1, "still to go", EntryState::Prepared));
+    store(&disk).save_pair(&open).unwrap();
+    store(&disk).save_run(&run("r1")).unwrap();
+    let before = disk.calls();
+    let _ = store(&disk).load();
+    let calls = disk.calls() - before;
+    for at in 0..calls {
+        disk.fail_at(at, trellis::store::sim_files::Fault::Io);
+        let mut first = store(&disk);
+        let _ = first.load();
+        disk.heal();
+        let loaded = store(&disk).load();
+        assert_eq!((loaded.pairs.len(), loaded.runs.len()), (1, 1), "call {at}: {:?}", loaded.notices);
+    }
+}
+
 /// For the other files of this module.
 fn io_error(result: Result<(), SaveError>) -> String {
     match result {
