@@ -108,8 +108,8 @@ pub struct Loaded {
     pub sessions: BTreeMap<SessionKey, SessionNote>,
     /// The number of the last event.
     pub last_seq: u64,
-    /// Outbox entries that moved out of their record (`{id}/outbox.jsonl`), oldest first, without their texts:
-    /// prompts of ours stay ours.
+    /// Outbox entries that moved out of their record (`{id}/outbox.jsonl`), oldest first: prompts of ours
+    /// stay ours. Only those that were given up have their texts.
     pub older_entries: BTreeMap<RecordKey, Vec<Entry>>,
     /// Newest decisions, oldest first, at most 1,000.
     pub decisions: Vec<Decision>,

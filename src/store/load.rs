@@ -12,7 +12,7 @@ use super::{Store, journal, old_of, ours_of, show};
 use crate::driver::ports::{Loaded, ReadOnly};
 use crate::model::event::{Decision, Event};
 use crate::model::ids::{Agent, RecordKey, SessionId, SessionKey, is_safe_name};
-use crate::model::outbox::Entry;
+use crate::model::outbox::{Entry, EntryState};
 use crate::model::pair::{PairRecord, Round, SCHEMA};
 use crate::model::run::RunRecord;
 use crate::model::session::SessionNote;
@@ -258,6 +258,12 @@ pub(super) fn moved<F: Files>(files: &F, folder: &Path) -> (Vec<Entry>, u32) {
         } else {
             places.insert(entry.id.as_str().to_owned(), entries.len());
             entries.push(entry);
+        }
+    }
+    // A late copy of one that was given up is known by its text.
+    for entry in entries.iter_mut().filter(|entry| entry.state == EntryState::Abandoned) {
+        if let Ok(text) = text(files, folder, &entry.text) {
+            entry.text.inline = text;
         }
     }
     let rounds = journal::tail::<F, Round>(files, &folder.join(ROUNDS), EVENT_TAIL).unwrap_or_default();

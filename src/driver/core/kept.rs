@@ -11,6 +11,7 @@ use crate::model::ids::{RecordKey, Role, SessionRef};
 use crate::model::outbox::Entry;
 use crate::model::pair::{PairRecord, PairState, PauseReason};
 use crate::model::run::{RunRecord, RunState};
+use crate::store::trim;
 
 /// What the law needs of either kind of record.
 pub trait Kept: Clone {
@@ -25,6 +26,8 @@ pub trait Kept: Clone {
     /// # Errors
     /// As [`Records::save_run`].
     fn save(&self, records: &mut impl Records) -> Result<(), SaveError>;
+    /// Lets go of what the save moved to the files beside the record, so that memory is what the disk has.
+    fn trim(&mut self);
     /// Not stopped.
     fn active(&self) -> bool;
     /// Its messages.
@@ -56,6 +59,10 @@ impl Kept for RunRecord {
 
     fn save(&self, records: &mut impl Records) -> Result<(), SaveError> {
         records.save_run(self)
+    }
+
+    fn trim(&mut self) {
+        let _ = trim::run(self);
     }
 
     fn active(&self) -> bool {
@@ -105,6 +112,10 @@ impl Kept for PairRecord {
 
     fn save(&self, records: &mut impl Records) -> Result<(), SaveError> {
         records.save_pair(self)
+    }
+
+    fn trim(&mut self) {
+        let _ = trim::pair(self);
     }
 
     fn active(&self) -> bool {

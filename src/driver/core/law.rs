@@ -33,6 +33,7 @@ impl<R: Records, T: Transcripts, A: Agents> Core<R, T, A> {
                 self.not_saved::<K>(&key, &error, now);
                 return Err(error);
             }
+            record.trim();
             record.put(&mut self.books);
             self.keep_ledger(&key);
             self.dirty.extend(self.books.related(&key));
