@@ -45,7 +45,8 @@ fn a_pair_without_a_run_goes_to_agreement() {
         reviews += 1;
         Some(if reviews < 3 { format!("{reviews}. one thing") } else { "LGTM".to_owned() })
     });
-    let pair = world.new_pair(Kickoff::UseCurrent);
+    let pair = world.new_pair(Kickoff::WaitForNext);
+    world.person_types(&claude(), "do it");
     world.until(seconds(120), "agreed", |world| world.pair(&pair).stop_reason.is_some());
     let record = world.pair(&pair);
     assert_eq!((record.stop_reason, record.round_count), (Some(PairStop::Lgtm), 5));
