@@ -49,6 +49,17 @@ pub(super) fn follow_delivery<R: Loop>(draft: &mut Draft<'_, R>, role: Role, del
     }
 }
 
+/// A delivery ends the wait for a prompt of somebody else. What was waited for is taken into account with its answer:
+/// the side's mark moves up to the turn that the delivered message carries, and no further.
+pub(super) fn end_open_wait<R: Loop>(draft: &mut Draft<'_, R>, carried: Option<&TurnId>) {
+    let Some(wait) = draft.rec.open_wait_mut().take() else { return };
+    let Some(conversation) = draft.conversation(wait.side) else { return };
+    let Some(index) = carried.and_then(|turn| conversation.turn_index(turn)) else { return };
+    if index >= first_unmarked(draft, wait.side) {
+        draft.rec.marks_mut().set(wait.side, carried.cloned());
+    }
+}
+
 /// Index of the first turn that no mark covers.
 pub(super) fn first_unmarked<R: Loop>(draft: &Draft<'_, R>, role: Role) -> usize {
     let Some(conversation) = draft.conversation(role) else { return 0 };

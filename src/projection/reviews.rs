@@ -7,7 +7,7 @@ use crate::model::ids::{MessageId, Role, TurnId};
 use crate::model::outbox::{Entry, EntryState};
 use crate::model::pair::{Direction, PairRecord, Round};
 use crate::model::text::first_line;
-use crate::verdict::points;
+use crate::verdict::{self, points};
 
 /// Relays of the current pair and of those it continues, oldest first; an undelivered one is the last.
 #[must_use]
@@ -88,7 +88,9 @@ fn judged_answers(record: &RecordFacts<'_>, chain: &[&PairRecord]) -> Vec<Judged
         last_n = round.n;
         let Some(turn) = answering_turn(reviewer, &round.delivered_turn_id) else { continue };
         let Some(answer) = &turn.answer else { continue };
-        let points = points::points(&answer.text);
+        let is_approval =
+            record.pair.is_some_and(|pair| verdict::stop_signal(&answer.text, &pair.config.stop_signal).is_match());
+        let points = if is_approval { Vec::new() } else { points::points(&answer.text) };
         let repeated = points::repeats(&points, &earlier).into_iter().filter(|repeats| *repeats).count();
         judged.push(Judged {
             turn_id: turn.id.clone(),

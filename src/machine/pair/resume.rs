@@ -19,17 +19,18 @@ pub(super) fn arrived(draft: &mut Pair<'_>, arrived: &Arrived) {
         since_record: Some(turn.prompt.record.id.clone()),
         any_prompter: false,
     };
+    let carried = arrived.entry.source_turn_id.as_ref();
     match arrived.entry.purpose {
         Purpose::ToReviewer => {
-            draft.rec.open_wait = None;
+            prompts::end_open_wait(draft, carried);
             relayed(draft, &arrived.entry, Direction::ToReviewer, awaited);
         }
         Purpose::ToImplementer => {
-            draft.rec.open_wait = None;
+            prompts::end_open_wait(draft, carried);
             relayed(draft, &arrived.entry, Direction::ToImplementer, awaited);
         }
         Purpose::Clarify | Purpose::Continue | Purpose::Advance => {
-            draft.rec.open_wait = None;
+            prompts::end_open_wait(draft, carried);
             draft.rec.awaited = Some(awaited);
         }
         Purpose::User => persons_words(draft, &arrived.entry, awaited),
