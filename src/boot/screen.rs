@@ -12,6 +12,7 @@ use tokio::sync::{oneshot, watch};
 
 use super::Ground;
 use super::engine::Engine;
+use crate::agent::scripted::home::Part;
 use crate::agent::{Settings as Transports, live};
 use crate::cli::Failure;
 use crate::clock;
@@ -45,7 +46,10 @@ impl Looks {
     pub(super) fn of(ground: &Ground) -> Result<Self, Failure> {
         let (config, environment) = (&ground.config, &ground.environment);
         let mut problems: Vec<String> = ground.problems.iter().map(ToString::to_string).collect();
-        let window = ground.live_sessions().into_iter().filter(|session| session.here).map(|session| session.session);
+        // A demo's home has no panes: its idle pair stands for the window.
+        let spare = ground.stage.iter().flat_map(|stage| &stage.parts).filter(|part| part.role.is_none());
+        let here = ground.live_sessions().into_iter().filter(|session| session.here).map(|session| session.session);
+        let window = here.chain(spare.map(Part::key));
         let folder = environment.current_dir.as_deref().map(|folder| folder.display().to_string());
         let settings = ui::Settings {
             zone: TimeZone::system(),

@@ -83,7 +83,7 @@ impl App {
         if action == Action::PauseOrGoOn
             && offers(run, "p", "look again")
             && run.delivery.is_some()
-            && may(run, "pause").is_ok()
+            && may(run, "resume").is_err()
         {
             return vec![Effect::Send { command: Command::LookNow, then: Then::Say }];
         }
@@ -307,8 +307,9 @@ pub fn awaits_paste(run: &RunView) -> bool {
 #[must_use]
 pub fn control_of(action: Action, run: &RunView) -> Option<Control> {
     Some(match action {
-        Action::PauseOrGoOn if may(run, "pause").is_ok() => Control::Pause,
-        Action::PauseOrGoOn => Control::Resume,
+        // A pair that paused by itself leaves its run running: what can go on goes on, whatever the run says of itself.
+        Action::PauseOrGoOn if may(run, "resume").is_ok() => Control::Resume,
+        Action::PauseOrGoOn => Control::Pause,
         Action::Skip => Control::Skip,
         Action::Again if is_over(run) => Control::RunOn,
         Action::Again => Control::Retry,

@@ -15,3 +15,4 @@
 mod demo;
 mod kills;
 mod real_agents;
+mod scenes;
