@@ -46,7 +46,8 @@ REMINDER = re.compile(r"<system-reminder>.*?</system-reminder>", re.S)
 
 
 class Play:
-    """Which answer a prompt gets. The same prompt at the same place (a retry) gets the same one again."""
+    """Which answer a prompt gets, and whether it is asked for the first time: the same prompt at the same place (a retry,
+    or what comes after a tool) gets the same one again."""
 
     def __init__(self):
         self.lock, self.uses, self.given = threading.Lock(), {}, {}
@@ -57,11 +58,12 @@ class Play:
                 break
         with self.lock:
             key = (role, wanted, prompt, place)
-            if key not in self.given:
+            fresh = key not in self.given
+            if fresh:
                 used = self.uses.get((role, wanted), 0)
                 self.uses[role, wanted] = used + 1
                 self.given[key] = answers[min(used, len(answers) - 1)]
-            return self.given[key]
+            return self.given[key], fresh
 
 
 def text_of(content):
@@ -138,9 +140,10 @@ class Handler(BaseHTTPRequestHandler):
         # The programs ask for titles and the like on their own: without tools, and not part of the play.
         if not body.get("tools"):
             return "ok"
-        answer = self.server.play.answer(role, rules, prompt, place)
-        with self.server.play.lock, open(self.server.log, "a") as log:
-            log.write(json.dumps({"role": role, "prompt": prompt, "answer": answer}) + "\n")
+        answer, fresh = self.server.play.answer(role, rules, prompt, place)
+        if fresh:
+            with self.server.play.lock, open(self.server.log, "a") as log:
+                log.write(json.dumps({"role": role, "prompt": prompt, "answer": answer}) + "\n")
         return answer
 
     def serve_messages(self, body):

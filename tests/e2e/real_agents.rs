@@ -156,8 +156,9 @@ impl Pair {
         pair.configure(&port);
         pair.open(&programs, &port);
         let claude = pair.came_up("claude", || {
+            // It says idle also before its first turn: that turn's end is what counts.
             let seen = pair.session(Agent::Claude).filter(|seen| seen.status == LiveStatus::Idle)?;
-            pair.prompts().iter().any(|(role, _)| role == "implementer").then_some(seen.session)
+            pair.claude_transcript(&seen.session).contains("\"turn_duration\"").then_some(seen.session)
         })?;
         let codex = pair.came_up("codex", || {
             let seen = pair.session(Agent::Codex)?;
@@ -295,6 +296,12 @@ impl Pair {
             Some((value["role"].as_str()?.to_owned(), value["prompt"].as_str()?.to_owned()))
         };
         log.lines().filter_map(line).collect()
+    }
+
+    fn claude_transcript(&self, session: &SessionKey) -> String {
+        let Ok(projects) = std::fs::read_dir(self.path("home/.claude/projects")) else { return String::new() };
+        let name = format!("{}.jsonl", session.session_id);
+        projects.filter_map(|project| std::fs::read_to_string(project.ok()?.path().join(&name)).ok()).collect()
     }
 
     fn codex_transcript(&self) -> String {
