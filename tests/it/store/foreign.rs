@@ -5,6 +5,7 @@ use serde_json::json;
 use trellis::driver::ports::{Records, SaveError};
 use trellis::model::ids::RecordKey;
 use trellis::model::outbox::EntryState;
+use trellis::store::files::Files;
 use trellis::store::sim_files::SimFiles;
 
 use super::making::{entry, pair, run, store};
@@ -120,7 +121,6 @@ fn a_record_that_somebody_removed_is_changed_too() {
     let disk = SimFiles::new();
     let mut writing = store(&disk);
     writing.save_pair(&pair("p1")).unwrap();
-    use trellis::store::files::Files;
     disk.remove(std::path::Path::new("/h/pairs/p1.json")).unwrap();
     assert!(matches!(writing.save_pair(&pair("p1")), Err(SaveError::Changed { .. })));
     assert!(writing.adopt_pair(&"p1".into()).is_err());
@@ -140,7 +140,7 @@ fn a_crash_between_putting_theirs_away_and_writing_ours_loses_neither() {
     disk.crash(|| false);
     let mut again = store(&disk);
     let loaded = again.load();
-    assert_eq!(loaded.pairs, [ours.clone()]);
+    assert_eq!(loaded.pairs, std::slice::from_ref(&ours));
     assert_eq!(loaded.notices.len(), 1, "{:?}", loaded.notices);
     assert_eq!(disk.get("/h/quarantine/p1.json").unwrap(), b"{}");
     again.save_pair(&ours).unwrap();
