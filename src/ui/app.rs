@@ -64,9 +64,9 @@ pub enum Pane {
 #[derive(Debug)]
 pub enum Over {
     /// The keys of a place.
-    Help(Help),
+    Help(Box<Help>),
     /// A list to choose from: the palette, a picker.
-    Menu(Menu),
+    Menu(Box<Menu>),
     /// Fields.
     Form(Box<Form>),
     /// A text that is written.
@@ -163,6 +163,7 @@ pub enum Exit {
 
 /// What an update wants done outside.
 #[derive(Clone, Debug, PartialEq)]
+#[expect(clippy::large_enum_variant, reason = "an update gives one or two of them, and they are used up at once")]
 pub enum Effect {
     /// Send an order; its reply goes where `then` says.
     Send {
@@ -307,6 +308,8 @@ pub struct App {
     pub all_log: bool,
     /// What the log is searched for.
     pub log_filter: LineEdit,
+    /// What was selected went away since the last frame: a key would mean something that was not looked at.
+    pub cursor_lost: bool,
     /// A sentence in the footer.
     pub said: Option<Said>,
     /// When the last key was pressed.
@@ -349,6 +352,7 @@ impl App {
             log_up: 0,
             all_log: false,
             log_filter: LineEdit::default(),
+            cursor_lost: false,
             said: None,
             last_key: now - SignedDuration::from_secs(60),
             banner_seen: None,
@@ -453,6 +457,7 @@ impl App {
     /// After a frame was drawn: what the person sees from now on.
     pub fn frame_drawn(&mut self) {
         self.seen = Arc::clone(&self.projection);
+        self.cursor_lost = false;
         let now = self.now;
         let in_view = self.target().and_then(|key| {
             let run = self.run(&key)?;

@@ -38,6 +38,8 @@ pub enum Value {
     Tick(bool),
     /// A text of several lines, and the one it began with.
     Prompt(String, String),
+    /// Fields behind it that are shown when it is open.
+    Fold(bool),
     /// Something to do.
     Button,
 }
@@ -55,6 +57,8 @@ pub struct Field {
     pub problem: Option<String>,
     /// It stands on the line of the field before.
     pub joins: bool,
+    /// It stands behind the fold, and is not shown while that is closed.
+    pub folded: bool,
 }
 
 impl Field {
@@ -89,7 +93,20 @@ impl Field {
     }
 
     const fn new(id: &'static str, label: &'static str, value: Value) -> Self {
-        Self { id, label, value, problem: None, joins: false }
+        Self { id, label, value, problem: None, joins: false, folded: false }
+    }
+
+    /// A fold, closed.
+    #[must_use]
+    pub fn fold(id: &'static str, label: &'static str) -> Self {
+        Self::new(id, label, Value::Fold(false))
+    }
+
+    /// Behind the fold.
+    #[must_use]
+    pub const fn behind_fold(mut self) -> Self {
+        self.folded = true;
+        self
     }
 
     /// On the line of the field before.
@@ -175,7 +192,37 @@ impl Form {
     pub fn move_by(&mut self, by: isize) {
         let count = self.fields.len().max(1);
         let step = if by < 0 { count - 1 } else { 1 };
-        self.at = (self.at + step) % count;
+        for _ in 0..count {
+            self.at = (self.at + step) % count;
+            if self.fields.get(self.at).is_some_and(|field| self.shows(field)) {
+                break;
+            }
+        }
+    }
+
+    /// Whether a field is shown: not behind a closed fold, unless something is wrong with it.
+    #[must_use]
+    pub fn shows(&self, field: &Field) -> bool {
+        let open = || self.fields.iter().any(|field| field.value == Value::Fold(true));
+        !field.folded || field.problem.is_some() || open()
+    }
+
+    /// `3 standard`, `1 yours, 2 standard`: the prompts behind the fold.
+    #[must_use]
+    pub fn fold_words(&self) -> String {
+        let prompts: Vec<bool> = self
+            .fields
+            .iter()
+            .filter_map(|field| match &field.value {
+                Value::Prompt(words, standard) => Some(words == standard),
+                _ => None,
+            })
+            .collect();
+        let standard = prompts.iter().filter(|is_standard| **is_standard).count();
+        match prompts.len() - standard {
+            0 => format!("{standard} standard"),
+            own => format!("{own} yours, {standard} standard"),
+        }
     }
 
     /// The text of a line or prompt.
@@ -227,7 +274,7 @@ impl Form {
                 });
                 true
             }
-            Some(Value::Tick(on)) => {
+            Some(Value::Tick(on) | Value::Fold(on)) => {
                 *on = !*on;
                 true
             }

@@ -45,9 +45,10 @@ impl App {
             Field::line("max_rounds", "relays", kept.max_rounds.to_string()),
             Field::tick("confirm_before_relay", "look first", kept.confirm_before_relay).joined(),
             Field::line("name", "name", ""),
-            Field::line("phases", "phases", kept.phases.map(|n| n.to_string()).unwrap_or_default()),
+            Field::line("phases", "phases", kept.phases.map(|n| n.to_string()).unwrap_or_default()).joined(),
+            Field::fold("prompts", "prompts"),
         ];
-        fields.extend(prompt_fields(&kept));
+        fields.extend(prompt_fields(&kept).map(Field::behind_fold));
         fields.extend([Field::button("start", "start"), Field::button("start_ask", "start and ask now").joined()]);
         let mut form = Form::new(FormKind::NewRun, "new run", fields);
         self.propose_sides(&mut form, builds);
@@ -423,7 +424,7 @@ fn changes_of(form: &Form, before: &Settings) -> Map<String, Json> {
                 Value::Tick(on) => json!(on),
                 Value::Prompt(words, _) => json!(words),
                 Value::Choice { at, .. } => json!(NEAR_MISS.get((*at)?)?),
-                Value::Button => return None,
+                Value::Fold(_) | Value::Button => return None,
             };
             (before.get(field.id) != Some(&value)).then(|| (field.id.to_owned(), value))
         })

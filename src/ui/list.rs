@@ -1,5 +1,7 @@
 //! A list whose cursor stands on a thing and not on a row: the order may change, the cursor stays with its thing.
 
+use std::collections::BTreeSet;
+
 /// The order of a list and what is selected in it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Picked<K> {
@@ -16,20 +18,28 @@ impl<K> Default for Picked<K> {
     }
 }
 
-impl<K: Clone + PartialEq> Picked<K> {
+impl<K: Clone + Ord> Picked<K> {
     /// Takes what is there now. `frozen`: what was there keeps its order, what is new comes last.
-    pub fn set_order(&mut self, wanted: Vec<K>, frozen: bool) {
+    /// True when what was selected is gone and the cursor stands on something else.
+    pub fn set_order(&mut self, wanted: Vec<K>, frozen: bool) -> bool {
         if frozen {
-            let mut order: Vec<K> = self.order.iter().filter(|key| wanted.contains(key)).cloned().collect();
-            let new: Vec<K> = wanted.into_iter().filter(|key| !order.contains(key)).collect();
-            order.extend(new);
-            self.order = order;
+            let there: BTreeSet<&K> = wanted.iter().collect();
+            let before: BTreeSet<K> = self.order.iter().cloned().collect();
+            self.order.retain(|key| there.contains(key));
+            self.order.extend(wanted.into_iter().filter(|key| !before.contains(key)));
         } else {
             self.order = wanted;
         }
         match self.on.as_ref().and_then(|on| self.order.iter().position(|key| key == on)) {
-            Some(index) => self.index = index,
-            None => self.stand(self.index),
+            Some(index) => {
+                self.index = index;
+                false
+            }
+            None => {
+                let lost = self.on.is_some();
+                self.stand(self.index);
+                lost
+            }
         }
     }
 
@@ -115,7 +125,7 @@ mod tests {
         list.move_by(1);
         list.set_order(vec!["c", "a", "b"], false);
         assert_eq!(list.on(), Some(&"b"));
-        list.set_order(vec!["c", "a"], false);
+        assert!(list.set_order(vec!["c", "a"], false));
         assert_eq!(list.on(), Some(&"a"));
     }
 

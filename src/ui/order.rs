@@ -70,7 +70,10 @@ impl App {
                 )
             })
             .collect();
-        sessions.sort_by_key(|view| (!view.live, Reverse(view.active_at), view.session.key()));
+        sessions.sort_by(|a, b| {
+            let by_activity = b.live.cmp(&a.live).then(b.active_at.cmp(&a.active_at));
+            by_activity.then_with(|| a.session.session_id.cmp(&b.session.session_id))
+        });
         sessions.into_iter().map(|view| view.session.key()).collect()
     }
 
@@ -78,9 +81,10 @@ impl App {
         if self.all_sessions {
             return true;
         }
-        let key = view.session.key();
-        let hidden = self.hidden.iter().any(|(known, at)| *known == key && *at == view.active_at);
-        !view.put_away && !hidden && (!filter.trim().is_empty() || view.live || self.is_recent(view.active_at))
+        if view.put_away || !(view.live || !filter.trim().is_empty() || self.is_recent(view.active_at)) {
+            return false;
+        }
+        !self.hidden.iter().any(|(known, at)| *at == view.active_at && *known == view.session.key())
     }
 
     /// Sessions that are not listed because they are old, hidden or put away.
@@ -123,8 +127,10 @@ impl App {
     pub fn refresh(&mut self) {
         let frozen = self.holds_still();
         let (runs, sessions) = (self.wanted_runs(), self.wanted_sessions());
-        self.runs.set_order(runs, frozen);
-        self.sessions.set_order(sessions, frozen);
+        let on_list = matches!(self.screen(), Screen::Runs | Screen::Sessions);
+        let lost_run = self.runs.set_order(runs, frozen) && matches!(self.screen(), Screen::Runs);
+        let lost_session = self.sessions.set_order(sessions, frozen) && matches!(self.screen(), Screen::Sessions);
+        self.cursor_lost = on_list && (self.cursor_lost || lost_run || lost_session);
         self.refresh_run();
         if self.said.as_ref().is_some_and(|said| self.now.duration_since(said.at) >= super::app::SAID_FOR) {
             self.said = None;

@@ -27,6 +27,10 @@ impl App {
                 self.over.push(Over::Form(Box::new(form)));
                 Vec::new()
             }
+            _ if self.cursor_lost && matches!(self.screen(), Screen::Runs | Screen::Sessions) => {
+                self.say("what was selected is gone: look, then press again", false);
+                Vec::new()
+            }
             _ if self.target().is_some() => self.run_key(action, key),
             _ if self.session_target().is_some() => self.session_key(action, key),
             Action::Copy => self.copy(),
@@ -116,7 +120,7 @@ impl App {
         let mut form =
             Form::new(FormKind::More(run.key.clone(), run.revision), format!("more relays · {}", run.name), fields);
         form.at = 0;
-        form.explains = "The count goes on from where it is.".to_owned();
+        "The count goes on from where it is.".clone_into(&mut form.explains);
         self.over.push(Over::Form(Box::new(form)));
     }
 
@@ -134,7 +138,7 @@ impl App {
                 items.push(MenuItem { words, right: String::new(), impossible: None, choice });
             }
         }
-        self.over.push(Over::Menu(Menu::new("write", items)));
+        self.over.push(Over::Menu(Box::new(Menu::new("write", items))));
     }
 
     /// The message that cannot be typed goes on the clipboard, and the person vouches to paste it.
@@ -223,27 +227,23 @@ impl App {
                 choice: Choice::Do(vec![Effect::Copy(text)]),
             })
             .collect();
-        self.over.push(Over::Menu(Menu::new("copy", items)));
+        self.over.push(Over::Menu(Box::new(Menu::new("copy", items))));
     }
 
     fn copy(&mut self) -> Vec<Effect> {
-        match self.words_here() {
-            Some(words) => vec![Effect::Copy(words)],
-            None => {
-                self.say("nothing to copy here", false);
-                Vec::new()
-            }
+        if let Some(words) = self.words_here() {
+            return vec![Effect::Copy(words)];
         }
+        self.say("nothing to copy here", false);
+        Vec::new()
     }
 
     fn outside(&mut self) -> Vec<Effect> {
-        match self.words_here() {
-            Some(words) => vec![Effect::Page(words)],
-            None => {
-                self.say("nothing to open here", false);
-                Vec::new()
-            }
+        if let Some(words) = self.words_here() {
+            return vec![Effect::Page(words)];
         }
+        self.say("nothing to open here", false);
+        Vec::new()
     }
 
     /// The text that copying and opening mean on this screen.
@@ -296,6 +296,11 @@ fn offers(run: &RunView, key: &str, word: &str) -> bool {
     run.banner.as_ref().is_some_and(|banner| banner.offers.iter().any(|offer| offer.key == key && offer.word == word))
 }
 
+/// Going on with a near miss means that it is feedback.
+fn is_near_miss(run: &RunView) -> bool {
+    run.banner.as_ref().is_some_and(|banner| banner.reason == Some(PauseReason::NearMiss))
+}
+
 /// Whether the text of a message waits to be pasted by the person.
 #[must_use]
 pub fn awaits_paste(run: &RunView) -> bool {
@@ -307,6 +312,7 @@ pub fn awaits_paste(run: &RunView) -> bool {
 #[must_use]
 pub fn control_of(action: Action, run: &RunView) -> Option<Control> {
     Some(match action {
+        Action::PauseOrGoOn if is_near_miss(run) && may(run, "as_feedback").is_ok() => Control::AsFeedback,
         // A pair that paused by itself leaves its run running: what can go on goes on, whatever the run says of itself.
         Action::PauseOrGoOn if may(run, "resume").is_ok() => Control::Resume,
         Action::PauseOrGoOn => Control::Pause,
@@ -328,7 +334,7 @@ pub fn control_of(action: Action, run: &RunView) -> Option<Control> {
 /// What is asked before the control goes out; `None`: it goes out at once.
 fn question_of(action: Action, run: &RunView) -> Option<String> {
     let name = &run.name;
-    let phase = run.phase.map(|n| format!("phase {n} of {name}")).unwrap_or_else(|| name.clone());
+    let phase = run.phase.map_or_else(|| name.clone(), |n| format!("phase {n} of {name}"));
     Some(match action {
         Action::Accept => {
             let reviewed = run.phases.last().is_none_or(|phase| phase.reviewed);

@@ -85,9 +85,9 @@ impl App {
                     })
                     .collect();
                 let title = if id == "implementer" { "who builds" } else { "who reviews" };
-                Entered::Over(Box::new(Over::Menu(Menu::new(title, items))))
+                Entered::Over(Box::new(Over::Menu(Box::new(Menu::new(title, items)))))
             }
-            Value::Choice { .. } | Value::Tick(_) => {
+            Value::Choice { .. } | Value::Tick(_) | Value::Fold(_) => {
                 form.turn(1);
                 Entered::Nothing
             }
@@ -327,7 +327,7 @@ impl App {
                 MenuItem { words: binding.says.clone(), right: key, impossible, choice: Choice::Act(binding.action) }
             })
             .collect();
-        self.over.push(Over::Menu(Menu::new("all actions", items)));
+        self.over.push(Over::Menu(Box::new(Menu::new("all actions", items))));
     }
 
     /// Keys of the palette and the pickers.

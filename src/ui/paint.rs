@@ -62,7 +62,11 @@ impl<'a> Painter<'a> {
         let tail = spans_width(&row.tail).min(room);
         let lead = spans_width(&row.lead).min(room);
         let gap = usize::from(tail > 0);
-        let body = room.saturating_sub(lead + tail + gap);
+        let mut body = room.saturating_sub(lead + tail + gap);
+        if row.tail.is_empty() && spans_width(&row.body) == body + 1 {
+            // A line that ends in the margin is better than one that is cut off.
+            body += 1;
+        }
         self.spans(left, area.y, lead, &row.lead, 0);
         let shift = if row.slides { self.sideways } else { 0 };
         self.spans(left + columns(lead), area.y, body, &row.body, shift);

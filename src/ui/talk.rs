@@ -179,13 +179,11 @@ fn said(
                     push(entry, kind);
                 }
             }
-            ItemKind::Text { .. } => {}
             ItemKind::Thinking { text } if detail == Detail::Thinking => {
                 for kind in words(text, true) {
                     push(entry, kind);
                 }
             }
-            ItemKind::Thinking { .. } => {}
             ItemKind::Tool { name, summary, lines, ok, .. } => {
                 let runs_now = ok.is_none() && is_last;
                 if detail != Detail::Answers || runs_now {
@@ -196,10 +194,8 @@ fn said(
             ItemKind::Report { text } if detail != Detail::Answers => {
                 push(entry, BlockKind::Remark(Tone::Relay, format!("a background agent reports: {text}")));
             }
-            ItemKind::Report { .. } => {}
-            ItemKind::Compaction => {
-                push(entry, BlockKind::Remark(Tone::Relay, "the conversation was compacted".to_owned()))
-            }
+            ItemKind::Text { .. } | ItemKind::Thinking { .. } | ItemKind::Report { .. } => {}
+            ItemKind::Compaction => push(entry, BlockKind::Remark(Tone::Relay, "the conversation was compacted".to_owned())),
             ItemKind::Notice { text } => push(entry, BlockKind::Remark(Tone::Held, text.to_string())),
         }
     }
@@ -325,23 +321,16 @@ impl Block {
     #[must_use]
     pub fn rows(&self, columns: usize, wide: bool, times: &Times) -> Vec<Row> {
         match &self.kind {
-            BlockKind::Gap => {
-                if wide {
-                    vec![Row::blank()]
-                } else {
-                    Vec::new()
-                }
-            }
+            BlockKind::Gap => if wide { vec![Row::blank()] } else { Vec::new() },
             BlockKind::Heading { at, who, tools } => {
                 let clock = at.map_or_else(|| "     ".to_owned(), |at| times.clock(at));
                 let row = Row::of(vec![text(clock), text("  "), toned(Tone::Strong, who)]);
                 vec![if wide && !tools.is_empty() { row.tail(vec![text(tools)]) } else { row }]
             }
             BlockKind::Words { thinking, .. } => self.word_rows(columns, *thinking),
-            BlockKind::Folded(tools) if !wide => wrap(&[text(tools)], columns.saturating_sub(2), &[text("+ ")])
-                .into_iter()
-                .map(|row| row.indent(2))
-                .collect(),
+            BlockKind::Folded(tools) if !wide => {
+                wrap(&[text(tools)], columns.saturating_sub(2), &[text("+ ")]).into_iter().map(|row| row.indent(2)).collect()
+            }
             BlockKind::Folded(_) => Vec::new(),
             BlockKind::Tool { words, failed } => {
                 let mut row = Row::of(vec![text(words)]).indent(2);

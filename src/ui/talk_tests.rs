@@ -1,1 +1,71 @@
-//! Tests of `talk`.
+//! How a conversation is cut into blocks.
+
+use super::*;
+use crate::model::ids::MessageId;
+
+fn said(role: Role, kind: ItemKind) -> ThreadEntry {
+    ThreadEntry { at: None, kind: ThreadKind::Said { role, label: "claude".to_owned(), item: Item { offset: 0, at: None, kind } } }
+}
+
+fn words_of(text: &str) -> ItemKind {
+    ItemKind::Text { message_id: MessageId::from("m"), text: text.into() }
+}
+
+fn tool(summary: &str, lines: Option<(u32, u32)>) -> ItemKind {
+    ItemKind::Tool { call_id: String::new(), name: "Edit".to_owned(), summary: summary.to_owned(), lines, ok: Some(true) }
+}
+
+fn shown(thread: &Thread, detail: Detail) -> Vec<String> {
+    let times = Times::new("2026-03-14T14:21:12Z".parse().unwrap(), jiff::tz::TimeZone::UTC);
+    blocks(thread, detail).iter().flat_map(|block| block.rows(40, false, &times)).map(|row| row.words()).collect()
+}
+
+fn turn() -> Thread {
+    Thread {
+        entries: vec![
+            said(Role::Implementer, words_of("first I look")),
+            said(Role::Implementer, tool("a.rs", Some((2, 1)))),
+            said(Role::Implementer, ItemKind::Thinking { text: "hm".into() }),
+            said(Role::Implementer, tool("a.rs", Some((3, 0)))),
+            said(Role::Implementer, words_of("done")),
+        ],
+        ..Thread::default()
+    }
+}
+
+#[test]
+fn the_answer_stands_and_the_tools_fold() {
+    assert_eq!(shown(&turn(), Detail::Answers), ["       claude builds", "  done", "  + 2 tools · 1 file +5 −1"]);
+}
+
+#[test]
+fn detail_unfolds_them() {
+    let all = shown(&turn(), Detail::Thinking);
+    assert_eq!(
+        all,
+        ["       claude builds", "  first I look", "  · Edit a.rs  +2 −1", "  ~ hm", "  · Edit a.rs  +3 −0", "  done"]
+    );
+    assert_eq!(shown(&turn(), Detail::Tools).len(), 5);
+}
+
+#[test]
+fn a_long_text_is_several_blocks_and_loses_nothing() {
+    let lines: Vec<String> = (0..40_000).map(|n| format!("line {n}\n")).collect();
+    let text = lines.concat();
+    let shared: Arc<str> = text.as_str().into();
+    let parts = words(&shared, false);
+    assert!(parts.len() > 5);
+    let whole: String = parts
+        .into_iter()
+        .map(|kind| Block { side: None, entry: 0, kind })
+        .map(|block| block.source().unwrap().to_owned())
+        .collect();
+    assert_eq!(whole, text);
+}
+
+#[test]
+fn a_fence_goes_on_in_the_next_block() {
+    let text: Arc<str> = format!("```\n{}\n```\n", "code\n".repeat(10_000)).into();
+    let parts = words(&text, false);
+    assert!(matches!(parts[1], BlockKind::Words { in_fence: true, .. }));
+}

@@ -9,6 +9,7 @@ use crate::projection::{DriverFact, Standing, ThreadKind};
 
 use super::action::Action;
 use super::app::{Answer, App, Effect, Exit, Help, Msg, Over, Pane, Question, Screen, Then, panes};
+use super::form::FormKind;
 use super::key::{Code, Key};
 use super::keymap::Place;
 use super::line_edit::LineEdit;
@@ -89,8 +90,8 @@ impl App {
             Action::Up => return self.scroll(-1),
             Action::PageDown => self.page(1),
             Action::PageUp => self.page(-1),
-            Action::First => self.to_end(false),
-            Action::Last => self.to_end(true),
+            Action::First => self.go_to_end(false),
+            Action::Last => self.go_to_end(true),
             Action::NextPane => self.next_pane(1),
             Action::PreviousPane => self.next_pane(-1),
             Action::NextNeedsYou => self.next_needs_you(),
@@ -218,8 +219,14 @@ impl App {
     fn scroll(&mut self, by: isize) -> Vec<Effect> {
         let times = self.times();
         match self.screen().clone() {
-            Screen::Runs => self.runs.move_by(by),
-            Screen::Sessions => self.sessions.move_by(by),
+            Screen::Runs => {
+                self.cursor_lost = false;
+                self.runs.move_by(by);
+            }
+            Screen::Sessions => {
+                self.cursor_lost = false;
+                self.sessions.move_by(by);
+            }
             Screen::Session(_) => self.talk.move_by(by, &times),
             Screen::Log(_) => self.move_log(by),
             Screen::Run(key) => match self.run(&key).map(|run| self.pane_of(run)) {
@@ -253,7 +260,7 @@ impl App {
         self.run(key).is_some_and(|run| matches!(self.pane_of(run), Pane::Talk | Pane::Banner))
     }
 
-    fn to_end(&mut self, last: bool) {
+    fn go_to_end(&mut self, last: bool) {
         match self.screen().clone() {
             Screen::Runs if last => self.runs.last(),
             Screen::Runs => self.runs.first(),
@@ -312,7 +319,8 @@ impl App {
 
     fn open_help(&mut self) {
         let place = self.place();
-        self.over.push(Over::Help(Help { place, top: 0, filter: LineEdit::default(), typing: false }));
+        let help = Help { place, top: 0, filter: LineEdit::default(), typing: false };
+        self.over.push(Over::Help(Box::new(help)));
     }
 
     fn quit(&mut self, key: Option<Key>) -> Vec<Effect> {
@@ -444,14 +452,17 @@ impl App {
         };
         match reply {
             Reply::Done { record, note } => {
+                let is_new = self.over.iter().any(|over| match over {
+                    Over::Form(form) => form.waits && matches!(form.kind, FormKind::NewRun | FormKind::NewPair),
+                    _ => false,
+                });
                 match then {
                     Then::Form => self.over.retain(|over| !matches!(over, Over::Form(form) if form.waits)),
                     Then::Editor => self.over.retain(|over| !matches!(over, Over::Editor(writing) if writing.waits)),
                     Then::Say => {}
                 }
-                if let Some(key) = record.filter(|key| then == Then::Form && self.target().as_ref() != Some(key)) {
-                    self.trail = vec![Screen::Runs, Screen::Run(key)];
-                    self.pane = None;
+                if let Some(key) = record.filter(|_| then == Then::Form && is_new) {
+                    self.open_run(&key);
                 }
                 if !note.is_empty() {
                     self.say(note, false);

@@ -178,7 +178,9 @@ mod tests {
         #[test]
         fn no_line_is_wider_than_the_room(words in "(\\PC| |語|👩\u{200d}💻){0,60}", columns in 2usize..40) {
             for row in wrap_text(&words, Tone::Text, columns) {
-                prop_assert!(width(&row.words()) <= columns, "{:?}", row.words());
+                // A character with spacing marks can be wider than any line; it stands alone then.
+                let words = row.words();
+                prop_assert!(width(&words) <= columns || words.graphemes(true).count() == 1, "{words:?}");
             }
         }
 

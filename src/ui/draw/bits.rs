@@ -27,14 +27,12 @@ pub const fn standing(standing: Standing) -> (&'static str, Tone) {
 /// Glyph and tone of an attempt.
 pub const fn attempt(phase: &PhaseView) -> (&'static str, Tone) {
     match phase.status {
+        AttemptStatus::Running | AttemptStatus::NotConverged if phase.needs_you => ("!", Tone::NeedsYou),
+        AttemptStatus::Running => ("●", Tone::Going),
         AttemptStatus::Converged => ("✓", Tone::Text),
         AttemptStatus::Skipped => ("»", Tone::Text),
-        AttemptStatus::Running if phase.needs_you => ("!", Tone::NeedsYou),
-        AttemptStatus::Running => ("●", Tone::Going),
-        AttemptStatus::NotConverged if phase.needs_you => ("!", Tone::NeedsYou),
-        AttemptStatus::NotConverged => ("✗", Tone::Failed),
         AttemptStatus::Stopped => ("■", Tone::Text),
-        AttemptStatus::Error => ("✗", Tone::Failed),
+        AttemptStatus::NotConverged | AttemptStatus::Error => ("✗", Tone::Failed),
     }
 }
 

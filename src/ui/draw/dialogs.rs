@@ -4,8 +4,8 @@ use ratatui::layout::Rect;
 
 use super::bits::{self, label};
 use super::footer::{instead, keys_row, named};
-use super::{Page, form, help};
-use crate::model::ids::Role;
+use super::{Page, form, help, run};
+use crate::model::reach::Ticks;
 use crate::ui::action::Action;
 use crate::ui::app::{App, Over, Purpose};
 use crate::ui::form::FormKind;
@@ -14,7 +14,8 @@ use crate::ui::paint::Painter;
 use crate::ui::row::{Row, Rule, Tone, text, toned};
 use crate::ui::times::Times;
 use crate::ui::width::{cut, width};
-use crate::ui::wrap::wrap_text;
+use crate::ui::sanitise::clean_block;
+use crate::ui::wrap::{wrap, wrap_text};
 
 /// Draws the topmost dialog over `area`.
 pub fn draw(app: &mut App, painter: &mut Painter<'_>, area: Rect, times: &Times) {
@@ -154,11 +155,7 @@ fn look_page(app: &App, look: &mut crate::ui::look::Look, area: Rect, times: &Ti
         let words = [(Action::Open, "send"), (Action::Edit, "edit"), (Action::Drop, "drop"), (Action::Back, "later")];
         vec![keys_row(&named(app, Place::LookFirst, &words), &[], columns)]
     });
-    let strip_room = columns.saturating_sub(width(&run.name) + 26);
-    let phase = run.phase.map(|n| format!(" · phase {n} ")).unwrap_or_default();
-    let mut title = vec![toned(Tone::Strong, cut(&run.name, columns / 2)), text(phase)];
-    title.extend(bits::strip(run, strip_room));
-    let mut header = vec![Row::of(title).tail(vec![toned(Tone::NeedsYou, "! look first")])];
+    let mut header = vec![run::title(run, columns, vec![toned(Tone::NeedsYou, "! look first")])];
     let Some(waiting) = &run.look_first else {
         let body = wrap_text(
             "This relay is no longer waiting: it was sent, dropped, or the run moved on.",
@@ -171,12 +168,12 @@ fn look_page(app: &App, look: &mut crate::ui::look::Look, area: Rect, times: &Ti
     let to = label(run, waiting.to);
     let waits = format!("waits {}", times.ago(waiting.since));
     header.push(Row::plain(format!("relay {}   {from} → {to}", waiting.n)).tail(vec![text(waits)]));
-    let ticks = waiting.ticks.as_ref().map(|ticks| ticks_rows(ticks, to, waiting.to, columns)).unwrap_or_default();
+    let ticks = waiting.ticks.as_ref().map(|ticks| ticks_rows(ticks, columns)).unwrap_or_default();
     let room = Page::room(header.len(), footer.len(), area);
     let below = if ticks.is_empty() || ticks.len() + 4 > room { Vec::new() } else { ticks };
     let text_room = room.saturating_sub(below.len()).max(1);
     let words = look.edited.as_deref().unwrap_or(&waiting.text);
-    let rows = wrap_text(&crate::ui::sanitise::clean_block(words), Tone::Text, columns);
+    let rows = verbatim(&clean_block(words), columns);
     look.height = text_room;
     look.lines = rows.len();
     look.top = look.top.min(rows.len().saturating_sub(text_room));
@@ -194,12 +191,35 @@ fn look_page(app: &App, look: &mut crate::ui::look::Look, area: Rect, times: &Ti
     Page { header, body, footer, ..Page::default() }
 }
 
-fn ticks_rows(ticks: &crate::model::reach::Ticks, to: &str, _role: Role, columns: usize) -> Vec<Row> {
+fn ticks_rows(ticks: &Ticks, columns: usize) -> Vec<Row> {
     let mut rows = vec![Row::rule(Rule::Single)];
     rows.extend(bits::ticks(ticks, columns));
-    if ticks.missing().is_some() {
-        let words = format!("Enter lets it go out as soon as {to} can take it");
-        rows.extend(wrap_text(&words, Tone::Text, columns.saturating_sub(2)).into_iter().map(|row| row.indent(2)));
-    }
     rows
+}
+
+/// A text as it will be sent: nothing is interpreted, only items of lists hang.
+fn verbatim(words: &str, columns: usize) -> Vec<Row> {
+    words
+        .split('\n')
+        .flat_map(|line| {
+            let marker = marker_of(line);
+            let (first, rest) = line.split_at_checked(marker).unwrap_or(("", line));
+            let first = if first.is_empty() { Vec::new() } else { vec![text(first)] };
+            wrap(&[text(rest)], columns, &first)
+        })
+        .collect()
+}
+
+/// Bytes of `1. ` or `- ` with the blanks in front of it; 0: none.
+fn marker_of(line: &str) -> usize {
+    let blanks = line.len() - line.trim_start_matches(' ').len();
+    let rest = line.trim_start_matches(' ');
+    let digits = rest.len() - rest.trim_start_matches(|c: char| c.is_ascii_digit()).len();
+    let after = rest.get(digits..).unwrap_or("");
+    let marker = match digits {
+        0 if rest.starts_with("- ") || rest.starts_with("* ") => 2,
+        1..=3 if after.starts_with(". ") || after.starts_with(") ") => digits + 2,
+        _ => return 0,
+    };
+    if blanks + marker > 12 { 0 } else { blanks + marker }
 }

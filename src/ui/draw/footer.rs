@@ -25,8 +25,7 @@ pub fn footer(app: &App, columns: usize, lines: usize) -> Vec<Row> {
         if let Some(run) = app.target().and_then(|key| app.run(&key)).filter(|_| lines > 1) {
             rows.push(keys_row(&run_keys(app, run), &[], columns));
         }
-        let general =
-            named(app, place, &[(Action::Open, "open"), (Action::NewRun, "new"), (Action::NextNeedsYou, "next")]);
+        let general = named(app, place, general_words(app));
         rows.push(keys_row(&general, &named(app, place, &end), columns));
         return rows;
     }
@@ -35,26 +34,8 @@ pub fn footer(app: &App, columns: usize, lines: usize) -> Vec<Row> {
             app.target().and_then(|key| app.run(&key)).map(|run| run_keys(app, run)).unwrap_or_default()
         }
         Screen::Sessions => session_keys(app, place),
-        Screen::Session(_) => named(
-            app,
-            place,
-            &[
-                (Action::Detail, "detail"),
-                (Action::GoToPane, "pane"),
-                (Action::Search, "search"),
-                (Action::Back, "back"),
-            ],
-        ),
-        Screen::Log(_) => named(
-            app,
-            place,
-            &[
-                (Action::ShowAll, "everything"),
-                (Action::Search, "search"),
-                (Action::Copy, "copy"),
-                (Action::Back, "back"),
-            ],
-        ),
+        Screen::Session(_) => named(app, place, &[(Action::Detail, "detail"), (Action::GoToPane, "pane"), (Action::Search, "search"), (Action::Back, "back")]),
+        Screen::Log(_) => named(app, place, &[(Action::ShowAll, "everything"), (Action::Search, "search"), (Action::Copy, "copy"), (Action::Back, "back")]),
     };
     let mut end = end;
     if columns > 90 {
@@ -65,27 +46,35 @@ pub fn footer(app: &App, columns: usize, lines: usize) -> Vec<Row> {
         end.insert(0, (Action::Palette, "all actions"));
         end.insert(0, (Action::Search, "search"));
     }
-    let mut seen = Vec::new();
+    let end = named(app, place, &end);
+    let mut seen: Vec<Key> = end.iter().map(|(key, _)| *key).collect();
     keys.retain(|(key, _)| {
         let new = !seen.contains(key);
         seen.push(*key);
         new
     });
-    vec![keys_row(&keys, &named(app, place, &end), columns)]
+    vec![keys_row(&keys, &end, columns)]
+}
+
+/// The keys of the list itself, as far as they lead anywhere.
+fn general_words(app: &App) -> &'static [(Action, &'static str)] {
+    let needed = app.projection.runs.iter().any(|run| run.standing == Standing::NeedsYou);
+    match (app.runs.order().is_empty(), needed) {
+        (true, _) => &[(Action::NewRun, "new"), (Action::ShowSessions, "sessions")],
+        (false, true) => &[(Action::Open, "open"), (Action::NewRun, "new"), (Action::NextNeedsYou, "next")],
+        (false, false) => &[(Action::Open, "open"), (Action::NewRun, "new"), (Action::ShowSessions, "sessions")],
+    }
 }
 
 /// What stands in the footer's place: a question, the line that is typed, a sentence.
 pub fn instead(app: &App, columns: usize, lines: usize) -> Option<Vec<Row>> {
     match app.over.last() {
         Some(Over::Question(question)) => {
-            return Some(
-                wrap(&[toned(Tone::Strong, &question.words)], columns, &[]).into_iter().take(lines.max(3)).collect(),
-            );
+            return Some(wrap(&[toned(Tone::Strong, &question.words)], columns, &[]).into_iter().take(lines.max(3)).collect());
         }
         Some(Over::Line(line)) => {
             let (before, behind) = line.parts();
-            let spans =
-                vec![text("/ "), toned(Tone::Field, before), toned(Tone::Field, "▏"), toned(Tone::Field, behind)];
+            let spans = vec![text("/ "), toned(Tone::Field, before), toned(Tone::Field, "▏"), toned(Tone::Field, behind)];
             return Some(vec![Row::of(spans).tail(vec![text("Enter done  Esc clear")])]);
         }
         _ => {}
@@ -99,7 +88,8 @@ pub fn instead(app: &App, columns: usize, lines: usize) -> Option<Vec<Row>> {
 /// One line of keys, as many as fit, and those at its right edge.
 pub fn keys_row(keys: &[KeyWord], end: &[KeyWord], columns: usize) -> Row {
     let end = spans_of(end);
-    let room = columns.saturating_sub(spans_width(&end) + 1);
+    // Without keys at the right edge the margin there may be used too.
+    let room = if end.is_empty() { columns + 1 } else { columns.saturating_sub(spans_width(&end) + 1) };
     let mut body: Vec<Span> = Vec::new();
     for key in keys {
         let next = spans_of(std::slice::from_ref(key));
@@ -146,12 +136,9 @@ pub fn run_keys(app: &App, run: &RunView) -> Vec<KeyWord> {
         _ if in_run && run.banner.is_some() && app.pane_of(run) == Pane::Banner => {
             &[(Action::Open, "read"), (Action::GoToPane, "pane"), (Action::NextPane, ""), (Action::Back, "back")]
         }
-        _ if run.first_wait => &[
-            (Action::Ask, "ask now"),
-            (Action::GoToPane, "pane"),
-            (Action::PauseOrGoOn, "pause"),
-            (Action::Stop, "stop"),
-        ],
+        _ if run.first_wait => {
+            &[(Action::Ask, "ask now"), (Action::GoToPane, "pane"), (Action::PauseOrGoOn, "pause"), (Action::Stop, "stop")]
+        }
         _ if is_over(run) => {
             &[(Action::Again, "run on"), (Action::LogOfRun, "log"), (Action::Copy, "copy"), (Action::Discard, "remove")]
         }
@@ -178,10 +165,7 @@ pub fn run_keys(app: &App, run: &RunView) -> Vec<KeyWord> {
     for (action, word) in wanted {
         let possible = control_of(*action, run).is_none_or(|control| may(run, control.name()).is_ok());
         let somewhere = in_run || !matches!(action, Action::NextPane | Action::Detail);
-        if possible
-            && somewhere
-            && let Some(key) = app.keymap.key(place, *action)
-        {
+        if possible && somewhere && let Some(key) = app.keymap.key(place, *action) {
             keys.push((key, (*word).to_owned()));
         }
     }

@@ -2,7 +2,7 @@
 
 use crate::ui::form::{Field, Form, FormKind, Value};
 use crate::ui::row::{Row, Rule, Span, Tone, spans_width, text, toned};
-use crate::ui::width::{cut, width};
+use crate::ui::width::{cut, pad, width};
 use crate::ui::wrap::{wrap, wrap_text};
 
 /// Columns of the labels.
@@ -14,35 +14,34 @@ pub fn rows(form: &mut Form, columns: usize, room: usize) -> (Vec<Row>, Option<(
     let mut rows: Vec<Row> = Vec::new();
     let mut focus_row = 0;
     let mut cursor = None;
-    for (at, field) in form.fields.iter().enumerate().take(buttons_at) {
+    let fold = form.fold_words();
+    for (at, field) in form.fields.iter().enumerate().take(buttons_at).filter(|(_, field)| form.shows(field)) {
         let focused = at == form.at;
-        let (spans, caret) = value_spans(field, focused, columns.saturating_sub(LABEL));
-        let from = match rows.last_mut().filter(|row| {
-            field.joins && spans_width(&row.body) + spans_width(&spans) + width(field.label) + 4 <= columns
-        }) {
-            Some(row) => {
-                row.body.push(text("   "));
-                row.body.push(text(format!("{} ", field.label)));
-                let from = spans_width(&row.body);
-                row.body.extend(spans);
-                row.marked |= focused;
-                from
-            }
-            None => {
-                let mut body = vec![text(crate::ui::width::pad(field.label, LABEL))];
+        let label = if width(field.label) < LABEL { pad(field.label, LABEL) } else { format!("{}  ", field.label) };
+        let (spans, caret) = value_spans(field, focused, columns.saturating_sub(width(&label)), &fold);
+        let needed = spans_width(&spans) + width(field.label) + 4;
+        let fits = |row: &&mut Row| field.joins && spans_width(&row.body) + needed <= columns;
+        let from = if let Some(row) = rows.last_mut().filter(fits) {
+            row.body.push(text(format!("   {} ", field.label)));
+            let from = spans_width(&row.body);
+            row.body.extend(spans);
+            row.marked |= focused;
+            from
+        } else {
+                let mut body = vec![text(if field.folded { format!("  {}", label.strip_suffix("  ").unwrap_or(&label)) } else { label })];
                 let from = spans_width(&body);
                 body.extend(spans);
                 let mut row = Row::of(body);
                 row.marked = focused;
                 rows.push(row);
                 from
-            }
         };
         if focused {
             focus_row = rows.len() - 1;
             cursor = caret.map(|column| (rows.len() - 1, 1 + from + column));
         }
-        if let Some(problem) = &field.problem {
+        let unset = matches!(field.value, Value::Choice { at: None, .. });
+        if let Some(problem) = field.problem.as_ref().filter(|_| !unset) {
             let lead = [text(" ".repeat(LABEL)), toned(Tone::Failed, "✗ ")];
             rows.extend(wrap(&[toned(Tone::Failed, problem)], columns, &lead));
         }
@@ -55,8 +54,7 @@ pub fn rows(form: &mut Form, columns: usize, room: usize) -> (Vec<Row>, Option<(
     let buttons = buttons_row(form, columns, buttons_at);
     let fields_need = rows.len().min(room.saturating_sub(buttons.len() + 1).max(1));
     let explain_room = room.saturating_sub(fields_need + buttons.len());
-    let below: Vec<Row> =
-        if below.len() <= explain_room { below } else { below.into_iter().take(explain_room).collect() };
+    let below: Vec<Row> = if below.len() <= explain_room { below } else { below.into_iter().take(explain_room).collect() };
     let fields_room = room.saturating_sub(below.len() + buttons.len()).max(1);
     let needed = focus_row + 1 + form.focused().and_then(|field| field.problem.as_ref()).map_or(0, |_| 1);
     form.top = form.top.min(rows.len().saturating_sub(fields_room));
@@ -125,7 +123,7 @@ fn buttons_row(form: &Form, columns: usize, buttons_at: usize) -> Vec<Row> {
 }
 
 /// A field's value, and the cursor's column in it.
-fn value_spans(field: &Field, focused: bool, room: usize) -> (Vec<Span>, Option<usize>) {
+fn value_spans(field: &Field, focused: bool, room: usize, fold: &str) -> (Vec<Span>, Option<usize>) {
     match &field.value {
         Value::Line(line) => {
             let (before, behind) = line.parts();
@@ -143,15 +141,14 @@ fn value_spans(field: &Field, focused: bool, room: usize) -> (Vec<Span>, Option<
             (vec![toned(tone, words), text(suffix)], caret)
         }
         Value::Choice { options, at } if matches!(field.id, "implementer" | "reviewer") => {
-            let words = at.and_then(|at| options.get(at)).map_or("pick a session", String::as_str);
-            (vec![tone_if(focused, &cut(words, room))], None)
+            match at.and_then(|at| options.get(at)) {
+                Some(words) => (vec![tone_if(focused, &cut(words, room))], None),
+                None => (vec![toned(Tone::Failed, "pick a session")], None),
+            }
         }
         Value::Choice { options, at } => {
             let words = at.and_then(|at| options.get(at)).map_or("–", String::as_str);
-            let words = crate::ui::width::pad(
-                words,
-                room.saturating_sub(4).min(24).max(width(words).min(room.saturating_sub(4))),
-            );
+            let words = pad(words, room.saturating_sub(4).min(24).max(width(words).min(room.saturating_sub(4))));
             (vec![text("‹ "), tone_if(focused, &words), text(" ›")], None)
         }
         Value::Tick(on) => (vec![tone_if(focused, if *on { "yes" } else { "no" })], None),
@@ -165,6 +162,7 @@ fn value_spans(field: &Field, focused: bool, room: usize) -> (Vec<Span>, Option<
             };
             (vec![tone_if(focused, &cut(&words, room))], None)
         }
+        Value::Fold(open) => (vec![tone_if(focused, fold), text(if *open { " ▴" } else { " ▾" })], None),
         Value::Button => (Vec::new(), None),
     }
 }
@@ -180,6 +178,8 @@ pub fn main_word(form: &Form) -> &'static str {
         Some(Value::Button) => "save",
         Some(Value::Choice { .. }) => "pick",
         Some(Value::Tick(_)) => "tick",
+        Some(Value::Fold(true)) => "fold",
+        Some(Value::Fold(false)) => "unfold",
         Some(Value::Prompt(..)) => "edit",
         Some(Value::Line(_)) | None => "next",
     }

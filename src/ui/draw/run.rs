@@ -1,10 +1,13 @@
 //! One run in one column: its header, then what needs you, the conversation, the phases or the relays.
 
+use std::fmt::Write as _;
+
 use ratatui::layout::Rect;
 
 use super::bits::{self, label};
 use super::{Page, footer};
 use crate::model::ids::{RecordKey, Role};
+use crate::model::pair::PauseReason;
 use crate::projection::{Banner, RunView, Standing, ThreadKind};
 use crate::ui::action::Action;
 use crate::ui::app::{App, Pane};
@@ -19,20 +22,24 @@ use crate::ui::wrap::{wrap, wrap_text};
 pub fn page(app: &mut App, key: &RecordKey, area: Rect, times: &Times) -> Page {
     let columns = usize::from(area.width.saturating_sub(2));
     let Some(run) = app.run(key).cloned() else {
-        return Page {
-            body: vec![Row::plain("this run is gone")],
-            footer: footer::footer(app, columns, 1),
-            ..Page::default()
-        };
+        return Page { body: vec![Row::plain("this run is gone")], footer: footer::footer(app, columns, 1), ..Page::default() };
     };
     let pane = app.pane_of(&run);
     let needed = run.standing == Standing::NeedsYou && pane == Pane::Banner;
-    let footer = footer::footer(app, columns, 1);
+    let mut footer = footer::footer(app, columns, 1);
     let header = header(&run, columns, usize::from(area.height), pane, times);
-    let room = Page::room(header.len(), footer.len(), area);
+    let mut room = Page::room(header.len(), footer.len(), area);
     let double = needed || (is_over(&run) && pane == Pane::Banner);
     let body = match pane {
-        Pane::Banner => banner(app, &run, columns, room, times),
+        Pane::Banner => {
+            let rows = banner(app, &run, columns, room);
+            // The newest answer stands folded below, where the banner leaves a line for it.
+            if let Some(last) = last_words(app, &run, times).filter(|_| needed && rows.len() < room) {
+                room -= 1;
+                footer.insert(0, last);
+            }
+            rows
+        }
         Pane::Talk => {
             let rows = app.talk.rows(columns, room, area.width > NARROW, false, times);
             if rows.is_empty() { empty_talk(app, columns) } else { rows.into_iter().map(|(_, row)| row).collect() }
@@ -40,11 +47,11 @@ pub fn page(app: &mut App, key: &RecordKey, area: Rect, times: &Times) -> Page {
         Pane::Phases => phases(app, &run, room, true, columns),
         Pane::Relays => relays(app, &run, room, true, times),
     };
-    Page { header, body, footer, double, single_below: !needed, cursor: None }
+    Page { header, body: body.into_iter().take(room).collect(), footer, double, single_below: !needed, cursor: None }
 }
 
 fn header(run: &RunView, columns: usize, rows: usize, pane: Pane, times: &Times) -> Vec<Row> {
-    let mut out = vec![title(run, columns)];
+    let mut out = vec![title(run, columns, bits::state_word(run))];
     match (&run.banner, is_over(run), pane) {
         (_, true, _) => {
             let words = if run.stop_words.is_empty() { run.sentence.clone() } else { run.stop_words.clone() };
@@ -67,8 +74,7 @@ fn header(run: &RunView, columns: usize, rows: usize, pane: Pane, times: &Times)
 }
 
 /// `checkout · phase 3 ✓✓●       ● going`.
-fn title(run: &RunView, columns: usize) -> Row {
-    let state = bits::state_word(run);
+pub fn title(run: &RunView, columns: usize, state: Vec<Span>) -> Row {
     let state_width: usize = state.iter().map(Span::width).sum();
     let phase = match run.phase {
         Some(n) => format!(" · phase {n} "),
@@ -83,9 +89,9 @@ fn title(run: &RunView, columns: usize) -> Row {
 }
 
 /// What needs you; of an ended run what became of it; before the first answer what to do.
-pub fn banner(app: &App, run: &RunView, columns: usize, room: usize, times: &Times) -> Vec<Row> {
+pub fn banner(app: &App, run: &RunView, columns: usize, room: usize) -> Vec<Row> {
     if let Some(banner) = &run.banner {
-        return needed(app, run, banner, columns, room, times);
+        return needed(run, banner, columns, room);
     }
     if let Some(look) = &run.look_first {
         let who = label(run, look.to);
@@ -97,9 +103,10 @@ pub fn banner(app: &App, run: &RunView, columns: usize, room: usize, times: &Tim
     if is_over(run) { ended(app, run, columns, room) } else { first_wait(app, run, columns) }
 }
 
-fn needed(app: &App, run: &RunView, banner: &Banner, columns: usize, room: usize, times: &Times) -> Vec<Row> {
+/// Facts, the table of reviews where they did not agree, and what can be done.
+pub fn needed(run: &RunView, banner: &Banner, columns: usize, room: usize) -> Vec<Row> {
     let mut rows: Vec<Row> = banner.lines.iter().flat_map(|line| wrap_text(line, Tone::Text, columns)).collect();
-    let table = plateau(run, columns);
+    let table = if shows_plateau(run) { plateau(run, columns) } else { Vec::new() };
     let offers = offers(banner, columns);
     if !table.is_empty() && rows.len() + table.len() + offers.len() + 2 <= room {
         rows.push(Row::blank());
@@ -111,11 +118,6 @@ fn needed(app: &App, run: &RunView, banner: &Banner, columns: usize, room: usize
     // What can be done stays in view; facts give way.
     rows.truncate(room.saturating_sub(offers.len()).max(1));
     rows.extend(offers);
-    if let Some(last) = last_words(app, run, times).filter(|_| rows.len() + 2 <= room) {
-        rows.resize(room - 2, Row::blank());
-        rows.push(Row::rule(crate::ui::row::Rule::Double));
-        rows.push(last);
-    }
     rows
 }
 
@@ -138,6 +140,11 @@ pub fn offers(banner: &Banner, columns: usize) -> Vec<Row> {
         .collect()
 }
 
+/// Whether the banner is about reviews that do not come to an end.
+pub fn shows_plateau(run: &RunView) -> bool {
+    run.banner.as_ref().is_some_and(|banner| banner.reason == Some(PauseReason::PhaseNotConverged))
+}
+
 /// Points, repeats and changed lines of each review: a plateau is to be seen.
 pub fn plateau(run: &RunView, columns: usize) -> Vec<Row> {
     if run.reviews.is_empty() {
@@ -146,8 +153,11 @@ pub fn plateau(run: &RunView, columns: usize) -> Vec<Row> {
     let fit = columns.saturating_sub(9) / 5;
     let shown = run.reviews.get(run.reviews.len().saturating_sub(fit)..).unwrap_or_default();
     let line = |name: &str, cell: &dyn Fn(&crate::projection::ReviewView) -> String| {
-        let cells: String = shown.iter().map(|review| format!("{:>5}", cell(review))).collect();
-        Row::plain(format!("{name:<9}{cells}"))
+        let mut line = format!("{name:<9}");
+        for review in shown {
+            let _ = write!(line, "{:>5}", cell(review));
+        }
+        Row::plain(line)
     };
     let mut rows = vec![
         line("review", &|review| review.n.to_string()),
@@ -202,9 +212,9 @@ fn ended(app: &App, run: &RunView, columns: usize, room: usize) -> Vec<Row> {
     let relays: u32 = run.phases.iter().map(|phase| phase.relays).sum();
     let mut facts = format!("{agreed} phases agreed");
     if skipped > 0 {
-        facts.push_str(&format!(" · {skipped} skipped"));
+        let _ = write!(facts, " · {skipped} skipped");
     }
-    facts.push_str(&format!(" · {relays} relays"));
+    let _ = write!(facts, " · {relays} relays");
     let mut rows = wrap_text(&facts, Tone::Text, columns);
     rows.push(Row::blank());
     let left = room.saturating_sub(rows.len());
@@ -215,9 +225,8 @@ fn ended(app: &App, run: &RunView, columns: usize, room: usize) -> Vec<Row> {
 /// The phases, newest in view: `  9 ✓ Price rules           1     4m`.
 pub fn phases(app: &App, run: &RunView, room: usize, focused: bool, columns: usize) -> Vec<Row> {
     let wide = columns >= 28;
-    let tail =
-        |relays: &str, took: &str| if wide { format!("{relays:>6}{took:>7}") } else { format!("{relays:>3}{took:>6}") };
-    let head = Row::of(vec![text("  n  phase")]).tail(vec![text(tail(if wide { "relays" } else { "n" }, "took"))]);
+    let tail = |relays: &str, took: &str| if wide { format!("{relays:>6}{took:>7}") } else { format!("{relays:>3}{took:>6}") };
+    let head = Row::of(vec![text( " n  phase")]).tail(vec![text(tail(if wide { "relays" } else { "n" }, "took"))]);
     let mut rows = vec![head];
     let selected = app.phase.index();
     let lines = room.saturating_sub(1);
@@ -229,15 +238,9 @@ pub fn phases(app: &App, run: &RunView, room: usize, focused: bool, columns: usi
         let name = if again { format!("{name}, again") } else { name };
         let took = phase.ended_at.map_or_else(
             || "now".to_owned(),
-            |ended| {
-                if phase.status == crate::model::run::AttemptStatus::Skipped {
-                    "–".to_owned()
-                } else {
-                    span(ended.duration_since(phase.started_at).as_secs())
-                }
-            },
+            |ended| if phase.status == crate::model::run::AttemptStatus::Skipped { "–".to_owned() } else { span(ended.duration_since(phase.started_at).as_secs()) },
         );
-        let mut body = vec![text(format!("{:>3} ", phase.n)), toned(tone, glyph), text(format!(" {name}"))];
+        let mut body = vec![text(format!("{:>2} ", phase.n)), toned(tone, glyph), text(format!(" {name}"))];
         if phase.by_user {
             body.push(text(" (you)"));
         }
@@ -251,7 +254,7 @@ pub fn phases(app: &App, run: &RunView, room: usize, focused: bool, columns: usi
 
 /// The relays of this attempt: `  1 → codex   +212 −9      14:02`.
 pub fn relays(app: &App, run: &RunView, room: usize, focused: bool, times: &Times) -> Vec<Row> {
-    let phase = run.phase.map(|n| format!("relays of phase {n}")).unwrap_or_else(|| "relays".to_owned());
+    let phase = run.phase.map_or_else(|| "relays".to_owned(), |n| format!("relays of phase {n}"));
     let mut rows = vec![Row::of(vec![text(phase)]).tail(vec![text("seen")])];
     let selected = app.relay.index();
     let lines = room.saturating_sub(1);
@@ -272,7 +275,7 @@ pub fn relays(app: &App, run: &RunView, room: usize, focused: bool, times: &Time
             (None, None) => "held".to_owned(),
         };
         let mut row =
-            Row::of(vec![text(format!("{:>3} → {:<7} {what}", relay.n, label(run, relay.to)))]).tail(vec![text(seen)]);
+            Row::of(vec![text(format!("{:>2} → {:<7} {what}", relay.n, label(run, relay.to)))]).tail(vec![text(seen)]);
         row.selected = focused && at == selected;
         rows.push(row);
     }

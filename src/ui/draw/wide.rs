@@ -13,7 +13,6 @@ use crate::ui::paint::Painter;
 use crate::ui::row::{Row, Rule, Span, Tone, spans_width, text, toned};
 use crate::ui::times::Times;
 use crate::ui::width::{columns as cells, cut, width};
-use crate::ui::wrap::wrap;
 
 /// Columns of the list of sessions beside a transcript.
 const SESSIONS: u16 = 46;
@@ -58,11 +57,7 @@ fn left_list(app: &mut App, painter: &mut Painter<'_>, area: Rect, of_sessions: 
     let (heading, rows) = if of_sessions {
         (sessions::heading(app), sessions::list(app, columns, room, false, times))
     } else {
-        let rows = if app.runs.order().is_empty() {
-            runs::nothing(app, columns)
-        } else {
-            runs::list(app, columns, room, false, times)
-        };
+        let rows = if app.runs.order().is_empty() { runs::nothing(app, columns) } else { runs::list(app, columns, room, false, times) };
         (heading(app), rows)
     };
     painter.row(Rect { height: 1, ..area }, &heading);
@@ -194,21 +189,10 @@ fn gauge(run: &RunView) -> Vec<Span> {
 }
 
 fn banner_rows(app: &App, run: &RunView, columns: usize, room: usize, times: &Times) -> Vec<Row> {
-    let Some(banner) = &run.banner else { return run::banner(app, run, columns, room, times) };
-    let mut rows = vec![
-        Row::of(vec![toned(Tone::NeedsYou, &banner.headline)])
-            .tail(vec![text(times.ago(run.wait.since.unwrap_or(run.since)))]),
-    ];
-    rows.extend(banner.lines.iter().flat_map(|line| wrap(&[text(line)], columns, &[])));
-    let table = run::plateau(run, columns);
-    let offers = run::offers(banner, columns);
-    if !table.is_empty() && rows.len() + table.len() + offers.len() + 2 <= room {
-        rows.push(Row::blank());
-        rows.extend(table);
-    }
-    rows.push(Row::blank());
-    rows.truncate(room.saturating_sub(offers.len()).max(1));
-    rows.extend(offers);
+    let Some(banner) = &run.banner else { return run::banner(app, run, columns, room) };
+    let since = times.ago(run.wait.since.unwrap_or(run.since));
+    let mut rows = vec![Row::of(vec![toned(Tone::NeedsYou, &banner.headline)]).tail(vec![text(since)])];
+    rows.extend(run::needed(run, banner, columns, room.saturating_sub(1)));
     rows
 }
 
@@ -224,7 +208,7 @@ fn details(app: &App, painter: &mut Painter<'_>, area: Rect, run: &RunView, pane
     };
     if !run.relay_list.is_empty() {
         rows.push(Row::rule(Rule::Single));
-        let table = run::plateau(run, columns);
+        let table = if run::shows_plateau(run) { Vec::new() } else { run::plateau(run, columns) };
         let table_room = if table.is_empty() { 0 } else { table.len() + 1 };
         let left = height.saturating_sub(rows.len());
         let wanted = run.relay_list.len() + 1;
@@ -267,9 +251,7 @@ fn talk(app: &mut App, painter: &mut Painter<'_>, area: Rect, times: &Times, foc
     for (y, (side, row)) in (below.y..below.bottom()).zip(&rows) {
         let place = match (split, side) {
             (true, Some(Role::Implementer)) => Rect { y, height: 1, width: half + 2, x: below.x },
-            (true, Some(Role::Reviewer)) => {
-                Rect { y, height: 1, width: half + 2, x: below.right().saturating_sub(half + 2) }
-            }
+            (true, Some(Role::Reviewer)) => Rect { y, height: 1, width: half + 2, x: below.right().saturating_sub(half + 2) },
             _ => Rect { y, height: 1, ..below },
         };
         painter.row(place, row);

@@ -62,7 +62,7 @@ fn questions_and_dialogs() {
     keep("help", &|| scenes::one(scenes::run("checkout")), "Enter ?");
     keep("more", &|| scenes::one(scenes::no_agreement()), "Enter +");
     keep("options", &|| scenes::one(scenes::run("checkout")), "Enter o");
-    keep("new_run", &scenes::all_standings, "n");
+    keep("new_run", &scenes::two_sessions, "n");
     keep("new_run_none", &scenes::empty, "n");
     keep("write", &|| scenes::one(scenes::run("checkout")), "Enter w Enter H e l l o");
     keep("filter", &scenes::all_standings, "/ d o c");

@@ -1,1 +1,222 @@
-//! Limits.
+//! Sizes, lengths and bytes that a screen must survive: cases U1, U3, U5 and U7.
+
+use proptest::prelude::*;
+use ratatui::Terminal;
+use ratatui::backend::CrosstermBackend;
+use trellis::projection::Projection;
+use trellis::ui::app::Msg;
+use trellis::ui::draw;
+use trellis::ui::dump;
+use trellis::ui::theme::{GLYPHS, Symbols, Theme};
+
+use super::{Rig, scenes};
+
+/// All scenes, with keys that open each screen and dialog.
+fn all_scenes() -> Vec<fn() -> Projection> {
+    vec![
+        scenes::empty,
+        scenes::all_standings,
+        || scenes::one(scenes::run("checkout")),
+        || scenes::one(scenes::no_agreement()),
+        || scenes::one(scenes::look_first()),
+        || scenes::one(scenes::first_wait()),
+        scenes::many_scripts,
+        scenes::hostile,
+    ]
+}
+
+const WAYS: [&str; 17] = [
+    "", "Enter", "Enter Tab", "Enter Tab Tab", "Enter Enter", "Enter Enter i", "2", "2 Enter", "3", "?", ":", "n", "o",
+    "w Enter x", "x", "/ a", "+",
+];
+
+#[test]
+fn u1_no_size_panics() {
+    for scene in all_scenes() {
+        for keys in WAYS {
+            let mut rig = Rig::new(scene(), (80, 24));
+            rig.press(keys);
+            for (width, height) in (1..=60).step_by(11).flat_map(|width| (1..=20).step_by(5).map(move |height| (width, height))) {
+                rig.send(Msg::Resize(width, height));
+                rig.draw();
+            }
+        }
+    }
+}
+
+#[test]
+fn u1_too_small_is_said_in_one_line() {
+    for scene in all_scenes() {
+        let mut rig = Rig::new(scene(), (10, 3));
+        let text = rig.text();
+        assert_eq!(text.lines().filter(|line| !line.trim().is_empty()).count(), 1, "{text}");
+        assert!(text.contains("too"), "{text}");
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(60))]
+
+    #[test]
+    fn u1_any_screen_in_any_scene_survives_any_size(
+        scene in 0usize..8,
+        way in 0usize..17,
+        sizes in proptest::collection::vec((1u16..=250, 1u16..=80), 1..6),
+        more in proptest::collection::vec(0usize..12, 0..8),
+    ) {
+        let keys = ["j", "k", "PgDn", "PgUp", "G", "g", "Tab", "v", "<", ">", "[", "}"];
+        let mut rig = Rig::new(all_scenes()[scene](), sizes[0]);
+        rig.press(WAYS[way]);
+        for (width, height) in sizes {
+            rig.send(Msg::Resize(width, height));
+            let text = dump::plain(&rig.draw());
+            prop_assert!(text.lines().count() <= usize::from(height));
+            for line in text.lines() {
+                prop_assert!(trellis::ui::width::width(line) <= usize::from(width), "{line}");
+            }
+            for key in &more {
+                rig.press(keys[*key]);
+            }
+        }
+    }
+}
+
+#[test]
+fn u3_ninety_thousand_lines_scroll_to_the_true_end() {
+    let lines: Vec<String> = (0..90_000).map(|n| format!("line {n} of a long answer\n\n")).collect();
+    let long = lines.concat();
+    let mut rig = Rig::new(scenes::long_talk(&[long, "short".to_owned()]), (38, 20));
+    rig.press("Enter g");
+    assert!(!rig.text().contains("short"));
+    rig.press("PgDn PgDn G");
+    let text = rig.text();
+    assert!(text.contains("short") && text.contains("line 89999"), "{text}");
+    rig.press("PgUp PgUp");
+    assert!(rig.text().contains("line 899"), "{}", rig.text());
+}
+
+#[test]
+fn u3_one_endless_line_scrolls_to_its_end() {
+    let mut rig = Rig::new(scenes::long_talk(&[format!("{}THE-END", "x".repeat(200_000))]), (38, 20));
+    rig.press("Enter G");
+    let text = rig.text().replace(['\n', ' '], "");
+    assert!(text.contains("THE-END"), "{text}");
+}
+
+#[test]
+fn u3_thousands_of_messages_end_in_one_frame() {
+    let texts: Vec<String> = (0..5_000).map(|n| format!("message {n}")).collect();
+    let mut rig = Rig::new(scenes::long_talk(&texts), (120, 40));
+    rig.press("Enter");
+    assert!(rig.text().contains("message 4999"));
+    rig.press("g");
+    assert!(rig.text().contains("message 0"));
+}
+
+#[test]
+fn u5_our_own_glyphs_have_ascii_counterparts() {
+    for scene in [scenes::all_standings(), scenes::one(scenes::no_agreement()), scenes::one(scenes::run("checkout"))] {
+        for keys in ["", "Enter", "Enter ?", "n", "2", "3"] {
+            let mut rig = Rig::new(scene.clone(), (120, 60));
+            rig.press(keys);
+            let mut buffer = ratatui::buffer::Buffer::empty(ratatui::layout::Rect::new(0, 0, 120, 60));
+            let _ = draw::frame(&mut rig.app, &Theme::standard(true), Symbols::AsciiOnly, &mut buffer);
+            let text = dump::plain(&buffer);
+            assert!(text.is_ascii(), "{text}");
+            let unicode = rig.text();
+            for c in unicode.chars().filter(|c| !c.is_ascii()) {
+                assert!(GLYPHS.iter().any(|(glyph, _)| glyph.starts_with(c)) || c == '▏', "{c} has no counterpart");
+            }
+        }
+    }
+}
+
+#[test]
+fn u7_hostile_text_reaches_no_cell() {
+    for keys in WAYS {
+        for size in [(38, 20), (120, 40), (180, 50)] {
+            let mut rig = Rig::new(scenes::hostile(), size);
+            rig.press(keys);
+            rig.press("v v");
+            for cell in rig.draw().content() {
+                assert!(!cell.symbol().chars().any(|c| c.is_control() || c == '\u{202e}'), "{:?}", cell.symbol());
+            }
+        }
+    }
+}
+
+#[test]
+fn u7_hostile_text_writes_no_sequence_to_the_terminal() {
+    for keys in WAYS {
+        let mut rig = Rig::new(scenes::hostile(), (120, 40));
+        rig.press(keys);
+        let buffer = rig.draw();
+        let mut bytes = Vec::new();
+        {
+            let backend = CrosstermBackend::new(&mut bytes);
+            let area = buffer.area;
+            let options = ratatui::TerminalOptions { viewport: ratatui::Viewport::Fixed(area) };
+            let mut terminal = Terminal::with_options(backend, options).unwrap();
+            terminal.draw(|frame| frame.buffer_mut().content.clone_from_slice(buffer.content())).unwrap();
+        }
+        let text = String::from_utf8(bytes).unwrap();
+        assert!(text.len() > 500);
+        assert!(!text.contains("\u{1b}]"), "an OSC sequence");
+        assert!(!text.contains("\u{1b}P") && !text.contains('\u{7}'));
+        assert!(!text.chars().any(|c| ('\u{80}'..='\u{9f}').contains(&c)), "a C1 byte");
+        for sequence in text.split('\u{1b}').skip(1) {
+            let end = sequence.find(|c: char| c.is_ascii_alphabetic()).unwrap();
+            let letter = sequence.as_bytes()[end];
+            assert!(sequence.starts_with('['), "{sequence:?}");
+            assert!(matches!(letter, b'm' | b'H' | b'l' | b'h' | b'J'), "{sequence:?}");
+            if matches!(letter, b'h' | b'l') {
+                assert!(sequence.starts_with("[?25"), "{sequence:?}");
+            }
+        }
+    }
+}
+
+#[test]
+fn u7_the_words_of_a_hostile_text_stay_readable() {
+    let mut rig = Rig::new(scenes::hostile(), (120, 40));
+    rig.press("Enter");
+    assert!(rig.text().contains("link"), "{}", rig.text());
+}
+
+#[test]
+fn the_mono_theme_says_everything_without_color() {
+    let mut rig = Rig::new(scenes::all_standings(), (120, 40));
+    let mut buffer = ratatui::buffer::Buffer::empty(ratatui::layout::Rect::new(0, 0, 120, 40));
+    let _ = draw::frame(&mut rig.app, &Theme::standard(true), Symbols::Unicode, &mut buffer);
+    for cell in buffer.content() {
+        assert_eq!((cell.fg, cell.bg), (ratatui::style::Color::Reset, ratatui::style::Color::Reset));
+    }
+    let text = dump::plain(&buffer);
+    for glyph in ["!", "●", "◷", "‖", "✓", "■"] {
+        assert!(text.contains(glyph), "{glyph}");
+    }
+}
+
+#[test]
+fn a_frame_wakes_only_when_something_visible_changes() {
+    let mut rig = Rig::new(scenes::empty(), (80, 24));
+    let mut buffer = ratatui::buffer::Buffer::empty(ratatui::layout::Rect::new(0, 0, 80, 24));
+    let drawn = draw::frame(&mut rig.app, &Theme::standard(false), Symbols::Unicode, &mut buffer);
+    assert_eq!(drawn.wake_at, None, "nothing on it counts time");
+    let mut rig = Rig::new(scenes::one(scenes::run("checkout")), (80, 24));
+    rig.pass(60_000);
+    rig.draw();
+    let drawn = draw::frame(&mut rig.app, &Theme::standard(false), Symbols::Unicode, &mut buffer);
+    let until = drawn.wake_at.unwrap().duration_since(rig.now);
+    assert!(until.as_secs() > 30, "{until:?}: minutes change by the minute");
+}
+
+#[test]
+fn a_picture_is_whole_xml_without_control_characters() {
+    let mut rig = Rig::new(scenes::hostile(), (120, 40));
+    let svg = dump::svg(&rig.draw(), "a <title>");
+    assert!(svg.starts_with("<svg") && svg.ends_with("</svg>\n"));
+    assert!(svg.contains("a &lt;title&gt;"));
+    assert!(!svg.chars().any(|c| c.is_control() && c != '\n'));
+    assert_eq!(svg.matches("<text").count(), svg.matches("</text>").count());
+}

@@ -4,7 +4,6 @@ use std::sync::Arc;
 
 use jiff::{SignedDuration, Timestamp};
 use trellis::machine::Wait;
-use trellis::model::config::RunConfig;
 use trellis::model::conversation::{Item, ItemKind};
 use trellis::model::event::Decision;
 use trellis::model::ids::{Agent, RecordKey, Role, RunId, SessionId, SessionRef};
@@ -100,7 +99,7 @@ pub fn run(name: &str) -> RunView {
         .to_vec(),
         first_wait: false,
         read_only: None,
-        settings: Settings::Run(Box::new(RunConfig::default())),
+        settings: Settings::Run(Box::default()),
         created_at: ago(7_200),
         stopped_at: None,
         stop_words: String::new(),
@@ -139,8 +138,8 @@ fn relay(n: u32, to: Role, clock: &str, points: Option<(u32, u32)>) -> RelayView
 fn stands(name: &str, standing: Standing, word: &str, sentence: &str, phase: u32, since: i64) -> RunView {
     let mut run = run(name);
     run.standing = standing;
-    run.state_word = word.to_owned();
-    run.sentence = sentence.to_owned();
+    run.state_word = word.into();
+    run.sentence = sentence.into();
     run.phase = Some(phase);
     run.since = ago(since);
     run.wait.since = Some(ago(since));
@@ -156,17 +155,11 @@ pub fn ended(name: &str, standing: Standing, word: &str, phases: u32, since: i64
     run.phases = (1..=phases)
         .map(|n| {
             let status = if n == 4 && phases > 4 { AttemptStatus::Skipped } else { AttemptStatus::Converged };
-            phase(
-                n,
-                status,
-                ["Cart model", "Cart storage", "Tax table", "Old importer"][(n as usize - 1) % 4],
-                n % 3 + 1,
-                8,
-            )
+            phase(n, status, ["Cart model", "Cart storage", "Tax table", "Old importer"][(n as usize - 1) % 4], n % 3 + 1, 8)
         })
         .collect();
     run.stopped_at = Some(ago(since));
-    run.stop_words = if standing == Standing::Done { "completed at 12:21" } else { "stopped by you" }.to_owned();
+    run.stop_words = if standing == Standing::Done { "completed at 12:21" } else { "stopped by you" }.into();
     run.impossible = ["pause", "resume", "skip", "accept", "retry", "stop", "ask", "force_relay", "write", "more"]
         .map(|name| (name.to_owned(), "it has ended".to_owned()))
         .to_vec();
@@ -185,6 +178,9 @@ fn needs(reason: PauseReason, headline: &str, lines: &[&str], list: &[(&str, &st
         .map(|(name, why)| (name.to_owned(), why.to_owned()))
         .to_vec();
     run.phases.last_mut().unwrap().needs_you = true;
+    run.wait.who = "waits for you".into();
+    run.wait.what = String::new();
+    run.wait.ends = String::new();
     run.banner = Some(Banner {
         reason: Some(reason),
         headline: headline.to_owned(),
@@ -223,150 +219,28 @@ pub fn no_agreement() -> RunView {
 pub fn banners() -> Vec<(&'static str, RunView)> {
     use PauseReason as R;
     let typed = "your words in claude's pane at 14:17: \"use the other table\"";
-    let mut limit = needs(
-        R::Limit,
-        "claude is at its limit",
-        &["\"5-hour limit reached\"", "goes on at 17:00, sends relay 4"],
-        &[("p", "try now", "sends relay 4 to claude"), ("x", "stop", "end this run")],
-    );
+    let mut limit = needs(R::Limit, "claude is at its limit", &["\"5-hour limit reached\"", "goes on at 17:00, sends relay 4"], &[("p", "try now", "sends relay 4 to claude"), ("x", "stop", "end this run")]);
     limit.standing = Standing::Limit;
-    limit.state_word = "limit".to_owned();
-    limit.wait.ends = "goes on at 17:00".to_owned();
+    limit.state_word = "limit".into();
+    limit.wait.ends = "goes on at 17:00".into();
     limit.wait.deadline = Some("2026-03-14T17:00:00Z".parse().unwrap());
-    let mut failed = needs(
-        R::DeliveryFailed,
-        "relay 4 could not be delivered",
-        &["claude's box holds text of yours"],
-        &[
-            ("p", "look again", "sends it once the box is empty"),
-            ("y", "copy", "and paste it yourself"),
-            ("t", "pane", "claude's pane"),
-            ("x", "stop", "end this run"),
-        ],
-    );
+    let mut failed = needs(R::DeliveryFailed, "relay 4 could not be delivered", &["claude's box holds text of yours"], &[("p", "look again", "sends it once the box is empty"), ("y", "copy", "and paste it yourself"), ("t", "pane", "claude's pane"), ("x", "stop", "end this run")]);
     failed.delivery = Some(delivery());
-    let mut approval = needs(
-        R::Manual,
-        "claude waits for your approval",
-        &["Bash: cargo test checkout"],
-        &[("t", "pane", "answer it in claude's pane")],
-    );
+    let mut approval = needs(R::Manual, "claude waits for your approval", &["Bash: cargo test checkout"], &[("t", "pane", "answer it in claude's pane")]);
     approval.banner.as_mut().unwrap().reason = None;
     vec![
-        (
-            "near_miss",
-            needs(
-                R::NearMiss,
-                "almost approved",
-                &["\"LGTM, but rename the helper\" in line 1 of 4"],
-                &[
-                    ("a", "accept", "take it as an approval"),
-                    ("p", "as feedback", "sends it to claude (relay 4)"),
-                    ("w", "write", "ask codex"),
-                    ("x", "stop", "end this run"),
-                ],
-            ),
-        ),
-        (
-            "pair_stopped",
-            needs(
-                R::PairStopped,
-                "the review was stopped elsewhere",
-                &["by trellis pair stop at 14:17"],
-                &[
-                    ("r", "again", "review claude's answer of 14:14"),
-                    ("s", "skip", "leave it, next phase"),
-                    ("x", "stop", "end this run"),
-                ],
-            ),
-        ),
-        (
-            "phase_limit",
-            needs(
-                R::PhaseLimit,
-                "100 phases went through",
-                &["that is the most this run was allowed"],
-                &[("p", "go on", "for 100 more"), ("x", "stop", "end this run")],
-            ),
-        ),
-        (
-            "user_typed",
-            needs(
-                R::UserTyped,
-                "you typed into claude",
-                &[typed],
-                &[
-                    ("p", "go on", "sends claude's answer of 14:20 to codex (relay 5)"),
-                    ("w", "write", "tell one of them something"),
-                    ("t", "pane", "claude's pane"),
-                    ("x", "stop", "end this run"),
-                ],
-            ),
-        ),
-        (
-            "no_answer",
-            needs(
-                R::NoAnswer,
-                "claude's turn ended without a word",
-                &[],
-                &[
-                    ("p", "ask again", "asks claude to go on"),
-                    ("t", "pane", "claude's pane"),
-                    ("x", "stop", "end this run"),
-                ],
-            ),
-        ),
+        ("near_miss", needs(R::NearMiss, "almost approved", &["\"LGTM, but rename the helper\" in line 1 of 4"], &[("a", "accept", "take it as an approval"), ("p", "as feedback", "sends it to claude (relay 4)"), ("w", "write", "ask codex"), ("x", "stop", "end this run")])),
+        ("pair_stopped", needs(R::PairStopped, "the review was stopped elsewhere", &["by trellis pair stop at 14:17"], &[("r", "again", "review claude's answer of 14:14"), ("s", "skip", "leave it, next phase"), ("x", "stop", "end this run")])),
+        ("phase_limit", needs(R::PhaseLimit, "100 phases went through", &["that is the most this run was allowed"], &[("p", "go on", "for 100 more"), ("x", "stop", "end this run")])),
+        ("user_typed", needs(R::UserTyped, "you typed into claude", &[typed], &[("p", "go on", "sends claude's answer of 14:20 to codex (relay 5)"), ("w", "write", "tell one of them something"), ("t", "pane", "claude's pane"), ("x", "stop", "end this run")])),
+        ("no_answer", needs(R::NoAnswer, "claude's turn ended without a word", &[], &[("p", "ask again", "asks claude to go on"), ("t", "pane", "claude's pane"), ("x", "stop", "end this run")])),
         ("needs_approval", approval),
         ("limit", limit),
-        (
-            "session_changed",
-            needs(
-                R::SessionChanged,
-                "another session answers in claude's pane",
-                &["old 0a1b2c3d, new 4e5f6a7b: \"start over\""],
-                &[
-                    ("f", "follow", "go on with the new one"),
-                    ("t", "pane", "claude's pane"),
-                    ("x", "stop", "end this run"),
-                ],
-            ),
-        ),
-        (
-            "agent_gone",
-            needs(
-                R::AgentGone,
-                "claude is gone",
-                &["its process 4242 ended at 14:17"],
-                &[
-                    ("b", "bring back", "resumes claude in a new pane"),
-                    ("t", "pane", "its window"),
-                    ("x", "stop", "end this run"),
-                ],
-            ),
-        ),
-        (
-            "agent_error",
-            needs(
-                R::AgentError,
-                "claude's turn failed",
-                &["overloaded: \"API Error 529\", tried 3 times"],
-                &[
-                    ("p", "again", "asks claude to go on"),
-                    ("t", "pane", "claude's pane"),
-                    ("x", "stop", "end this run"),
-                ],
-            ),
-        ),
+        ("session_changed", needs(R::SessionChanged, "another session answers in claude's pane", &["old 0a1b2c3d, new 4e5f6a7b: \"start over\""], &[("f", "follow", "go on with the new one"), ("t", "pane", "claude's pane"), ("x", "stop", "end this run")])),
+        ("agent_gone", needs(R::AgentGone, "claude is gone", &["its process 4242 ended at 14:17"], &[("b", "bring back", "resumes claude in a new pane"), ("t", "pane", "its window"), ("x", "stop", "end this run")])),
+        ("agent_error", needs(R::AgentError, "claude's turn failed", &["overloaded: \"API Error 529\", tried 3 times"], &[("p", "again", "asks claude to go on"), ("t", "pane", "claude's pane"), ("x", "stop", "end this run")])),
         ("delivery_failed", failed),
-        (
-            "record_changed",
-            needs(
-                R::RecordChanged,
-                "the record on the disk is not ours",
-                &["checklist-runs/checkout.json was written by another program; ours is kept beside it"],
-                &[("p", "take it", "the file on the disk counts from now on"), ("x", "stop", "end this run")],
-            ),
-        ),
+        ("record_changed", needs(R::RecordChanged, "the record on the disk is not ours", &["checklist-runs/checkout.json was written by another program; ours is kept beside it"], &[("p", "take it", "the file on the disk counts from now on"), ("x", "stop", "end this run")])),
     ]
 }
 
@@ -391,13 +265,8 @@ fn box_holds_text() -> Ticks {
 
 /// A relay waits for a look.
 pub fn look_first() -> RunView {
-    let mut run = needs(
-        PauseReason::Manual,
-        "relay 4 to claude waits for your look",
-        &[],
-        &[("Enter", "look", "shows it"), ("y", "copy", "to paste it yourself"), ("x", "stop", "end this run")],
-    );
-    run.state_word = "look first".to_owned();
+    let mut run = needs(PauseReason::Manual, "relay 4 to claude waits for your look", &[], &[("Enter", "look", "shows it"), ("y", "copy", "to paste it yourself"), ("x", "stop", "end this run")]);
+    run.state_word = "look first".into();
     run.banner.as_mut().unwrap().reason = None;
     run.look_first = Some(LookFirst {
         n: 4,
@@ -419,7 +288,7 @@ pub fn first_wait() -> RunView {
     run.reviews.clear();
     run.relays = 0;
     run.stage = Some(Stage::Ask);
-    run.sentence = "waits for claude's first answer".to_owned();
+    run.sentence = "waits for claude's first answer".into();
     run.wait = Wait {
         who: "waits for claude's first answer".to_owned(),
         what: "nothing was sent".to_owned(),
@@ -434,7 +303,7 @@ pub fn first_wait() -> RunView {
 /// Two lines a run in every standing: the first sketch.
 pub fn all_standings() -> Projection {
     let mut first = no_agreement();
-    first.name = "checkout".to_owned();
+    first.name = "checkout".into();
     let mut runs = vec![
         ended("cli-flags", Standing::Ended, "stopped", 4, 90_000),
         stands("admin-ui", Standing::Paused, "paused", "paused by you", 2, 10_900),
@@ -445,7 +314,9 @@ pub fn all_standings() -> Projection {
         ended("auth", Standing::Done, "done", 12, 7_300),
     ];
     runs[4].created_at = ago(100);
-    Projection { runs, ..base() }
+    let mut projection = Projection { runs, ..base() };
+    projection.sessions.extend((0..2_929).map(|n| old_session(12 + n)));
+    projection
 }
 
 fn base() -> Projection {
@@ -458,6 +329,14 @@ fn base() -> Projection {
         log: log(),
         ..Projection::default()
     }
+}
+
+/// No run, and one session of each kind.
+pub fn two_sessions() -> Projection {
+    let mut projection = base();
+    projection.sessions.truncate(2);
+    projection.sessions[1].state = SessionState::Idle;
+    projection
 }
 
 /// No run and no session.
@@ -476,7 +355,23 @@ pub fn one(run: RunView) -> Projection {
 }
 
 fn sessions() -> Vec<SessionView> {
-    let view = |agent: Agent, id: &str, title: &str, state: SessionState, age: i64, live: bool| SessionView {
+    let mut list = vec![
+        session_view(Agent::Claude, "%1", "Implement the cart", SessionState::Idle, 12, true),
+        session_view(Agent::Codex, "%2", "Review the cart", SessionState::Working { activity: "runs cargo test".to_owned() }, 45, true),
+        session_view(Agent::Claude, "%7", "Docs", SessionState::NeedsYou(Need::NeedsApproval), 600, true),
+        session_view(Agent::Codex, "9b1c", "Old importer", SessionState::Gone, 90_000, false),
+    ];
+    list.extend((0..12).map(old_session));
+    list
+}
+
+fn old_session(n: i64) -> SessionView {
+    let id = format!("old-{n}");
+    session_view(Agent::Claude, &id, "An old one", SessionState::Gone, 900_000 + n, false)
+}
+
+fn session_view(agent: Agent, id: &str, title: &str, state: SessionState, age: i64, live: bool) -> SessionView {
+    SessionView {
         session: session(agent, id),
         title: title.to_owned(),
         state,
@@ -491,24 +386,7 @@ fn sessions() -> Vec<SessionView> {
         branch: Some("main".to_owned()),
         path: format!("/home/dev/.claude/projects/shop/{id}.jsonl"),
         agent,
-    };
-    let mut list = vec![
-        view(Agent::Claude, "%1", "Implement the cart", SessionState::Idle, 12, true),
-        view(
-            Agent::Codex,
-            "%2",
-            "Review the cart",
-            SessionState::Working { activity: "runs cargo test".to_owned() },
-            45,
-            true,
-        ),
-        view(Agent::Claude, "%7", "Docs", SessionState::NeedsYou(Need::NeedsApproval), 600, true),
-        view(Agent::Codex, "9b1c", "Old importer", SessionState::Gone, 90_000, false),
-    ];
-    for n in 0..2_941 {
-        list.push(view(Agent::Claude, &format!("old-{n}"), "An old one", SessionState::Gone, 900_000 + n, false));
     }
-    list
 }
 
 fn log() -> Vec<Arc<Decision>> {
@@ -568,10 +446,7 @@ fn sent(n: u32, to: Role, clock: &str) -> ThreadEntry {
 pub fn talk() -> Thread {
     use Role::{Implementer as B, Reviewer as R};
     let entries = vec![
-        ThreadEntry {
-            at: Some(at("13:50:00")),
-            kind: ThreadKind::Phase { n: 3, summary: "Checkout endpoint".to_owned() },
-        },
+        ThreadEntry { at: Some(at("13:50:00")), kind: ThreadKind::Phase { n: 3, summary: "Checkout endpoint".to_owned() } },
         ThreadEntry {
             at: Some(at("13:50:00")),
             kind: ThreadKind::Human { role: B, label: "claude".to_owned(), text: "Now the checkout, please.".into() },
@@ -586,13 +461,7 @@ pub fn talk() -> Thread {
         said("13:58:00", B, words("POST /checkout is in place, with tests for empty carts.")),
         sent(1, R, "13:58:10"),
         said("13:58:30", R, tool("shell", "cargo test", None, Some(false))),
-        said(
-            "13:59:00",
-            R,
-            words(
-                "Two remarks:\n1. no **idempotency** key\n2. the total rounds twice:\n```rust\nlet t = round(sum); charge(round(t * tax)); // and this line is long enough to be cut\n```",
-            ),
-        ),
+        said("13:59:00", R, words("Two remarks:\n1. no **idempotency** key\n2. the total rounds twice:\n```rust\nlet t = round(sum); charge(round(t * tax)); // and this line is long enough to be cut\n```")),
         sent(2, B, "14:00:31"),
         said("14:01:00", B, tool("Edit", "src/checkout.rs", Some((40, 12)), Some(true))),
         said("14:02:00", B, words("Both fixed, a test for each.")),
@@ -606,16 +475,12 @@ pub fn talk() -> Thread {
 /// Names and texts in many scripts.
 pub fn many_scripts() -> Projection {
     let mut first = run("支払い画面の作り直しと長い名前の検索索引");
-    first.sentence = "codex が 注文の合計を確認しています · relay 3 of 10".to_owned();
-    first.phases[2].summary = "🛒 カート 👩‍💻 e\u{301}toile".to_owned();
+    first.sentence = "codex が 注文の合計を確認しています · relay 3 of 10".into();
+    first.phases[2].summary = "🛒 カート 👩‍💻 e\u{301}toile".into();
     let mut projection = one(first);
     let mut thread = talk();
     thread.record = Some(projection.runs[0].key.clone());
-    thread.entries.push(said(
-        "14:20:00",
-        Role::Implementer,
-        words("合計は一度だけ丸めます。👩‍💻 | テスト\n\n| 名前 | 値 |\n|---|---|\n| カート | 12 |\n| e\u{301} | 👍🏽 |"),
-    ));
+    thread.entries.push(said("14:20:00", Role::Implementer, words("合計は一度だけ丸めます。👩‍💻 | テスト\n\n| 名前 | 値 |\n|---|---|\n| カート | 12 |\n| e\u{301} | 👍🏽 |")));
     projection.shown = Some(Arc::new(thread));
     projection
 }
@@ -627,32 +492,32 @@ pub const HOSTILE: &str = "a\u{1b}]52;c;aGVsbG8=\u{7}b \u{1b}]0;title\u{7}c \u{1
 pub fn hostile() -> Projection {
     let mut first = no_agreement();
     first.name = format!("name {HOSTILE}");
-    first.sentence = HOSTILE.to_owned();
-    first.wait.who = HOSTILE.to_owned();
-    first.wait.what = HOSTILE.to_owned();
-    first.implementer.place = HOSTILE.to_owned();
-    first.implementer.session.worktree = HOSTILE.to_owned();
-    first.implementer.label = HOSTILE.to_owned();
+    first.sentence = HOSTILE.into();
+    first.wait.who = HOSTILE.into();
+    first.wait.what = HOSTILE.into();
+    first.implementer.place = HOSTILE.into();
+    first.implementer.session.worktree = HOSTILE.into();
+    first.implementer.label = HOSTILE.into();
     for phase in &mut first.phases {
-        phase.summary = HOSTILE.to_owned();
+        phase.summary = HOSTILE.into();
     }
     for relay in &mut first.relay_list {
-        relay.first_line = HOSTILE.to_owned();
+        relay.first_line = HOSTILE.into();
     }
     let banner = first.banner.as_mut().unwrap();
-    banner.headline = HOSTILE.to_owned();
+    banner.headline = HOSTILE.into();
     banner.lines = vec![HOSTILE.to_owned()];
-    banner.offers[0].what = HOSTILE.to_owned();
+    banner.offers[0].what = HOSTILE.into();
     first.look_first = Some(LookFirst { text: HOSTILE.into(), ..look_first().look_first.unwrap() });
     first.impossible.push(("skip".to_owned(), HOSTILE.to_owned()));
     let mut projection = one(first);
-    projection.home = HOSTILE.to_owned();
+    projection.home = HOSTILE.into();
     for view in projection.sessions.iter_mut().take(4) {
-        view.title = HOSTILE.to_owned();
-        view.evidence = HOSTILE.to_owned();
+        view.title = HOSTILE.into();
+        view.evidence = HOSTILE.into();
         view.branch = Some(HOSTILE.to_owned());
-        view.place = HOSTILE.to_owned();
-        view.session.worktree = HOSTILE.to_owned();
+        view.place = HOSTILE.into();
+        view.session.worktree = HOSTILE.into();
         view.state = SessionState::Working { activity: HOSTILE.to_owned() };
     }
     projection.log = vec![Arc::new(Decision {
@@ -665,11 +530,7 @@ pub fn hostile() -> Projection {
     let mut thread = talk();
     thread.record = Some(projection.runs[0].key.clone());
     for role in [Role::Implementer, Role::Reviewer] {
-        thread.entries.push(said(
-            "14:20:00",
-            role,
-            words(&format!("# {HOSTILE}\n\n`{HOSTILE}`\n\n```\n{HOSTILE}\n```\n- {HOSTILE}")),
-        ));
+        thread.entries.push(said("14:20:00", role, words(&format!("# {HOSTILE}\n\n`{HOSTILE}`\n\n```\n{HOSTILE}\n```\n- {HOSTILE}"))));
         thread.entries.push(said("14:20:00", role, tool(HOSTILE, HOSTILE, None, Some(false))));
         thread.entries.push(ThreadEntry {
             at: None,
