@@ -15,6 +15,7 @@ use crate::projection::{RunView, SessionView, Settings};
 
 use super::app::App;
 use super::form::{Field, Form, FormKind, Value};
+use super::width::{cut, pad, width};
 
 /// Name under which the new run's form is remembered.
 pub const REMEMBERED: &str = "new_run";
@@ -296,7 +297,12 @@ fn side_words(view: &SessionView) -> String {
         SessionState::Gone => "gone",
     };
     let place = if view.place.is_empty() { view.title.as_str() } else { view.place.as_str() };
-    format!("{}  {folder}  {place}  {state}", view.agent)
+    format!("{:<6}  {}  {}  {state}", view.agent.as_str(), at_least(&cut(folder, 12), 5), at_least(&cut(place, 14), 5))
+}
+
+/// Followed by blanks where it is shorter.
+fn at_least(words: &str, columns: usize) -> String {
+    pad(words, columns.max(width(words)))
 }
 
 fn first_phase_words(label: &str) -> Vec<String> {

@@ -30,17 +30,13 @@ impl<K: Clone + Ord> Picked<K> {
         } else {
             self.order = wanted;
         }
-        match self.on.as_ref().and_then(|on| self.order.iter().position(|key| key == on)) {
-            Some(index) => {
-                self.index = index;
-                false
-            }
-            None => {
-                let lost = self.on.is_some();
-                self.stand(self.index);
-                lost
-            }
+        if let Some(index) = self.on.as_ref().and_then(|on| self.order.iter().position(|key| key == on)) {
+            self.index = index;
+            return false;
         }
+        let lost = self.on.is_some();
+        self.stand(self.index);
+        lost
     }
 
     /// Whether the order would be another one if it were not frozen.

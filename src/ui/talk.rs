@@ -195,7 +195,9 @@ fn said(
                 push(entry, BlockKind::Remark(Tone::Relay, format!("a background agent reports: {text}")));
             }
             ItemKind::Text { .. } | ItemKind::Thinking { .. } | ItemKind::Report { .. } => {}
-            ItemKind::Compaction => push(entry, BlockKind::Remark(Tone::Relay, "the conversation was compacted".to_owned())),
+            ItemKind::Compaction => {
+                push(entry, BlockKind::Remark(Tone::Relay, "the conversation was compacted".to_owned()))
+            }
             ItemKind::Notice { text } => push(entry, BlockKind::Remark(Tone::Held, text.to_string())),
         }
     }
@@ -321,16 +323,23 @@ impl Block {
     #[must_use]
     pub fn rows(&self, columns: usize, wide: bool, times: &Times) -> Vec<Row> {
         match &self.kind {
-            BlockKind::Gap => if wide { vec![Row::blank()] } else { Vec::new() },
+            BlockKind::Gap => {
+                if wide {
+                    vec![Row::blank()]
+                } else {
+                    Vec::new()
+                }
+            }
             BlockKind::Heading { at, who, tools } => {
                 let clock = at.map_or_else(|| "     ".to_owned(), |at| times.clock(at));
                 let row = Row::of(vec![text(clock), text("  "), toned(Tone::Strong, who)]);
                 vec![if wide && !tools.is_empty() { row.tail(vec![text(tools)]) } else { row }]
             }
             BlockKind::Words { thinking, .. } => self.word_rows(columns, *thinking),
-            BlockKind::Folded(tools) if !wide => {
-                wrap(&[text(tools)], columns.saturating_sub(2), &[text("+ ")]).into_iter().map(|row| row.indent(2)).collect()
-            }
+            BlockKind::Folded(tools) if !wide => wrap(&[text(tools)], columns.saturating_sub(2), &[text("+ ")])
+                .into_iter()
+                .map(|row| row.indent(2))
+                .collect(),
             BlockKind::Folded(_) => Vec::new(),
             BlockKind::Tool { words, failed } => {
                 let mut row = Row::of(vec![text(words)]).indent(2);

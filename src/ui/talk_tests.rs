@@ -4,7 +4,10 @@ use super::*;
 use crate::model::ids::MessageId;
 
 fn said(role: Role, kind: ItemKind) -> ThreadEntry {
-    ThreadEntry { at: None, kind: ThreadKind::Said { role, label: "claude".to_owned(), item: Item { offset: 0, at: None, kind } } }
+    ThreadEntry {
+        at: None,
+        kind: ThreadKind::Said { role, label: "claude".to_owned(), item: Item { offset: 0, at: None, kind } },
+    }
 }
 
 fn words_of(text: &str) -> ItemKind {
@@ -12,7 +15,13 @@ fn words_of(text: &str) -> ItemKind {
 }
 
 fn tool(summary: &str, lines: Option<(u32, u32)>) -> ItemKind {
-    ItemKind::Tool { call_id: String::new(), name: "Edit".to_owned(), summary: summary.to_owned(), lines, ok: Some(true) }
+    ItemKind::Tool {
+        call_id: String::new(),
+        name: "Edit".to_owned(),
+        summary: summary.to_owned(),
+        lines,
+        ok: Some(true),
+    }
 }
 
 fn shown(thread: &Thread, detail: Detail) -> Vec<String> {

@@ -12,9 +12,9 @@ use crate::ui::form::FormKind;
 use crate::ui::keymap::Place;
 use crate::ui::paint::Painter;
 use crate::ui::row::{Row, Rule, Tone, text, toned};
+use crate::ui::sanitise::clean_block;
 use crate::ui::times::Times;
 use crate::ui::width::{cut, width};
-use crate::ui::sanitise::clean_block;
 use crate::ui::wrap::{wrap, wrap_text};
 
 /// Draws the topmost dialog over `area`.

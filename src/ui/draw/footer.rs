@@ -34,8 +34,26 @@ pub fn footer(app: &App, columns: usize, lines: usize) -> Vec<Row> {
             app.target().and_then(|key| app.run(&key)).map(|run| run_keys(app, run)).unwrap_or_default()
         }
         Screen::Sessions => session_keys(app, place),
-        Screen::Session(_) => named(app, place, &[(Action::Detail, "detail"), (Action::GoToPane, "pane"), (Action::Search, "search"), (Action::Back, "back")]),
-        Screen::Log(_) => named(app, place, &[(Action::ShowAll, "everything"), (Action::Search, "search"), (Action::Copy, "copy"), (Action::Back, "back")]),
+        Screen::Session(_) => named(
+            app,
+            place,
+            &[
+                (Action::Detail, "detail"),
+                (Action::GoToPane, "pane"),
+                (Action::Search, "search"),
+                (Action::Back, "back"),
+            ],
+        ),
+        Screen::Log(_) => named(
+            app,
+            place,
+            &[
+                (Action::ShowAll, "everything"),
+                (Action::Search, "search"),
+                (Action::Copy, "copy"),
+                (Action::Back, "back"),
+            ],
+        ),
     };
     let mut end = end;
     if columns > 90 {
@@ -70,11 +88,14 @@ fn general_words(app: &App) -> &'static [(Action, &'static str)] {
 pub fn instead(app: &App, columns: usize, lines: usize) -> Option<Vec<Row>> {
     match app.over.last() {
         Some(Over::Question(question)) => {
-            return Some(wrap(&[toned(Tone::Strong, &question.words)], columns, &[]).into_iter().take(lines.max(3)).collect());
+            return Some(
+                wrap(&[toned(Tone::Strong, &question.words)], columns, &[]).into_iter().take(lines.max(3)).collect(),
+            );
         }
         Some(Over::Line(line)) => {
             let (before, behind) = line.parts();
-            let spans = vec![text("/ "), toned(Tone::Field, before), toned(Tone::Field, "▏"), toned(Tone::Field, behind)];
+            let spans =
+                vec![text("/ "), toned(Tone::Field, before), toned(Tone::Field, "▏"), toned(Tone::Field, behind)];
             return Some(vec![Row::of(spans).tail(vec![text("Enter done  Esc clear")])]);
         }
         _ => {}
@@ -136,9 +157,12 @@ pub fn run_keys(app: &App, run: &RunView) -> Vec<KeyWord> {
         _ if in_run && run.banner.is_some() && app.pane_of(run) == Pane::Banner => {
             &[(Action::Open, "read"), (Action::GoToPane, "pane"), (Action::NextPane, ""), (Action::Back, "back")]
         }
-        _ if run.first_wait => {
-            &[(Action::Ask, "ask now"), (Action::GoToPane, "pane"), (Action::PauseOrGoOn, "pause"), (Action::Stop, "stop")]
-        }
+        _ if run.first_wait => &[
+            (Action::Ask, "ask now"),
+            (Action::GoToPane, "pane"),
+            (Action::PauseOrGoOn, "pause"),
+            (Action::Stop, "stop"),
+        ],
         _ if is_over(run) => {
             &[(Action::Again, "run on"), (Action::LogOfRun, "log"), (Action::Copy, "copy"), (Action::Discard, "remove")]
         }
@@ -165,7 +189,10 @@ pub fn run_keys(app: &App, run: &RunView) -> Vec<KeyWord> {
     for (action, word) in wanted {
         let possible = control_of(*action, run).is_none_or(|control| may(run, control.name()).is_ok());
         let somewhere = in_run || !matches!(action, Action::NextPane | Action::Detail);
-        if possible && somewhere && let Some(key) = app.keymap.key(place, *action) {
+        if possible
+            && somewhere
+            && let Some(key) = app.keymap.key(place, *action)
+        {
             keys.push((key, (*word).to_owned()));
         }
     }

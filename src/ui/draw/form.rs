@@ -28,13 +28,17 @@ pub fn rows(form: &mut Form, columns: usize, room: usize) -> (Vec<Row>, Option<(
             row.marked |= focused;
             from
         } else {
-                let mut body = vec![text(if field.folded { format!("  {}", label.strip_suffix("  ").unwrap_or(&label)) } else { label })];
-                let from = spans_width(&body);
-                body.extend(spans);
-                let mut row = Row::of(body);
-                row.marked = focused;
-                rows.push(row);
-                from
+            let mut body = vec![text(if field.folded {
+                format!("  {}", label.strip_suffix("  ").unwrap_or(&label))
+            } else {
+                label
+            })];
+            let from = spans_width(&body);
+            body.extend(spans);
+            let mut row = Row::of(body);
+            row.marked = focused;
+            rows.push(row);
+            from
         };
         if focused {
             focus_row = rows.len() - 1;
@@ -54,7 +58,8 @@ pub fn rows(form: &mut Form, columns: usize, room: usize) -> (Vec<Row>, Option<(
     let buttons = buttons_row(form, columns, buttons_at);
     let fields_need = rows.len().min(room.saturating_sub(buttons.len() + 1).max(1));
     let explain_room = room.saturating_sub(fields_need + buttons.len());
-    let below: Vec<Row> = if below.len() <= explain_room { below } else { below.into_iter().take(explain_room).collect() };
+    let below: Vec<Row> =
+        if below.len() <= explain_room { below } else { below.into_iter().take(explain_room).collect() };
     let fields_room = room.saturating_sub(below.len() + buttons.len()).max(1);
     let needed = focus_row + 1 + form.focused().and_then(|field| field.problem.as_ref()).map_or(0, |_| 1);
     form.top = form.top.min(rows.len().saturating_sub(fields_room));

@@ -22,7 +22,11 @@ use crate::ui::wrap::{wrap, wrap_text};
 pub fn page(app: &mut App, key: &RecordKey, area: Rect, times: &Times) -> Page {
     let columns = usize::from(area.width.saturating_sub(2));
     let Some(run) = app.run(key).cloned() else {
-        return Page { body: vec![Row::plain("this run is gone")], footer: footer::footer(app, columns, 1), ..Page::default() };
+        return Page {
+            body: vec![Row::plain("this run is gone")],
+            footer: footer::footer(app, columns, 1),
+            ..Page::default()
+        };
     };
     let pane = app.pane_of(&run);
     let needed = run.standing == Standing::NeedsYou && pane == Pane::Banner;
@@ -225,8 +229,9 @@ fn ended(app: &App, run: &RunView, columns: usize, room: usize) -> Vec<Row> {
 /// The phases, newest in view: `  9 ✓ Price rules           1     4m`.
 pub fn phases(app: &App, run: &RunView, room: usize, focused: bool, columns: usize) -> Vec<Row> {
     let wide = columns >= 28;
-    let tail = |relays: &str, took: &str| if wide { format!("{relays:>6}{took:>7}") } else { format!("{relays:>3}{took:>6}") };
-    let head = Row::of(vec![text( " n  phase")]).tail(vec![text(tail(if wide { "relays" } else { "n" }, "took"))]);
+    let tail =
+        |relays: &str, took: &str| if wide { format!("{relays:>6}{took:>7}") } else { format!("{relays:>3}{took:>6}") };
+    let head = Row::of(vec![text(" n  phase")]).tail(vec![text(tail(if wide { "relays" } else { "n" }, "took"))]);
     let mut rows = vec![head];
     let selected = app.phase.index();
     let lines = room.saturating_sub(1);
@@ -238,7 +243,13 @@ pub fn phases(app: &App, run: &RunView, room: usize, focused: bool, columns: usi
         let name = if again { format!("{name}, again") } else { name };
         let took = phase.ended_at.map_or_else(
             || "now".to_owned(),
-            |ended| if phase.status == crate::model::run::AttemptStatus::Skipped { "–".to_owned() } else { span(ended.duration_since(phase.started_at).as_secs()) },
+            |ended| {
+                if phase.status == crate::model::run::AttemptStatus::Skipped {
+                    "–".to_owned()
+                } else {
+                    span(ended.duration_since(phase.started_at).as_secs())
+                }
+            },
         );
         let mut body = vec![text(format!("{:>2} ", phase.n)), toned(tone, glyph), text(format!(" {name}"))];
         if phase.by_user {

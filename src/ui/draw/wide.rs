@@ -57,7 +57,11 @@ fn left_list(app: &mut App, painter: &mut Painter<'_>, area: Rect, of_sessions: 
     let (heading, rows) = if of_sessions {
         (sessions::heading(app), sessions::list(app, columns, room, false, times))
     } else {
-        let rows = if app.runs.order().is_empty() { runs::nothing(app, columns) } else { runs::list(app, columns, room, false, times) };
+        let rows = if app.runs.order().is_empty() {
+            runs::nothing(app, columns)
+        } else {
+            runs::list(app, columns, room, false, times)
+        };
         (heading(app), rows)
     };
     painter.row(Rect { height: 1, ..area }, &heading);
@@ -251,7 +255,9 @@ fn talk(app: &mut App, painter: &mut Painter<'_>, area: Rect, times: &Times, foc
     for (y, (side, row)) in (below.y..below.bottom()).zip(&rows) {
         let place = match (split, side) {
             (true, Some(Role::Implementer)) => Rect { y, height: 1, width: half + 2, x: below.x },
-            (true, Some(Role::Reviewer)) => Rect { y, height: 1, width: half + 2, x: below.right().saturating_sub(half + 2) },
+            (true, Some(Role::Reviewer)) => {
+                Rect { y, height: 1, width: half + 2, x: below.right().saturating_sub(half + 2) }
+            }
             _ => Rect { y, height: 1, ..below },
         };
         painter.row(place, row);

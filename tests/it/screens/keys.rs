@@ -88,9 +88,8 @@ fn each_banner_is_resolved_by_its_keys() {
 #[test]
 fn look_first_sends_edits_and_drops() {
     let waiting = || scenes::one(scenes::look_first());
-    let send = |edited_text: Option<&str>| {
-        Control::Confirm(Confirm::Send { edited_text: edited_text.map(str::to_owned) })
-    };
+    let send =
+        |edited_text: Option<&str>| Control::Confirm(Confirm::Send { edited_text: edited_text.map(str::to_owned) });
     assert_eq!(ordered(waiting(), "Enter Enter Enter"), [send(None)]);
     assert_eq!(ordered(waiting(), "Enter Enter d d"), [Control::Confirm(Confirm::Drop)]);
     assert_eq!(ordered(waiting(), "Enter Enter d x"), []);
@@ -165,7 +164,9 @@ fn quitting_asks_while_a_run_goes() {
 fn a_new_run_is_started_from_the_form() {
     let mut rig = rig(scenes::two_sessions());
     let effects = rig.press("n Enter");
-    let Effect::Send { command: Command::CreateRun(new), then: Then::Form } = &effects[0] else { panic!("{effects:?}") };
+    let Effect::Send { command: Command::CreateRun(new), then: Then::Form } = &effects[0] else {
+        panic!("{effects:?}")
+    };
     assert_eq!(new.implementer.session_id.as_str(), "%1");
     assert_eq!(new.reviewer.session_id.as_str(), "%2");
     assert_eq!(new.config.first_phase, FirstPhase::Next);
@@ -223,7 +224,10 @@ fn sessions_are_named_put_away_and_written_to() {
     let Effect::Send { command: Command::Session { control, .. }, .. } = &effects[0] else { panic!("{effects:?}") };
     assert_eq!(*control, SessionControl::Rename { name: "me".to_owned() });
     let effects = rig.press("Esc D");
-    assert!(matches!(&effects[..], [Effect::Send { command: Command::Session { control: SessionControl::PutAway, .. }, .. }]));
+    assert!(matches!(
+        &effects[..],
+        [Effect::Send { command: Command::Session { control: SessionControl::PutAway, .. }, .. }]
+    ));
     let effects = rig.press("y Down Enter");
     assert!(matches!(&effects[..], [Effect::Copy(path)] if path.starts_with("/home/dev/.claude/")));
 }
@@ -251,7 +255,9 @@ fn the_help_lists_every_key_of_its_screen() {
 #[test]
 fn words_that_people_do_not_say_are_nowhere() {
     let mut texts = String::new();
-    for projection in [scenes::all_standings(), scenes::one(scenes::no_agreement()), scenes::empty(), scenes::two_sessions()] {
+    for projection in
+        [scenes::all_standings(), scenes::one(scenes::no_agreement()), scenes::empty(), scenes::two_sessions()]
+    {
         for keys in ["", "Enter", "Enter ?", "n", "2", "2 ?", "3", ":", "Enter o"] {
             let mut rig = Rig::new(projection.clone(), (120, 120));
             rig.press(keys);

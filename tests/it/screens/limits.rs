@@ -26,8 +26,23 @@ fn all_scenes() -> Vec<fn() -> Projection> {
 }
 
 const WAYS: [&str; 17] = [
-    "", "Enter", "Enter Tab", "Enter Tab Tab", "Enter Enter", "Enter Enter i", "2", "2 Enter", "3", "?", ":", "n", "o",
-    "w Enter x", "x", "/ a", "+",
+    "",
+    "Enter",
+    "Enter Tab",
+    "Enter Tab Tab",
+    "Enter Enter",
+    "Enter Enter i",
+    "2",
+    "2 Enter",
+    "3",
+    "?",
+    ":",
+    "n",
+    "o",
+    "w Enter x",
+    "x",
+    "/ a",
+    "+",
 ];
 
 #[test]
@@ -36,7 +51,9 @@ fn u1_no_size_panics() {
         for keys in WAYS {
             let mut rig = Rig::new(scene(), (80, 24));
             rig.press(keys);
-            for (width, height) in (1..=60).step_by(11).flat_map(|width| (1..=20).step_by(5).map(move |height| (width, height))) {
+            for (width, height) in
+                (1..=60).step_by(11).flat_map(|width| (1..=20).step_by(5).map(move |height| (width, height)))
+            {
                 rig.send(Msg::Resize(width, height));
                 rig.draw();
             }

@@ -155,7 +155,13 @@ pub fn ended(name: &str, standing: Standing, word: &str, phases: u32, since: i64
     run.phases = (1..=phases)
         .map(|n| {
             let status = if n == 4 && phases > 4 { AttemptStatus::Skipped } else { AttemptStatus::Converged };
-            phase(n, status, ["Cart model", "Cart storage", "Tax table", "Old importer"][(n as usize - 1) % 4], n % 3 + 1, 8)
+            phase(
+                n,
+                status,
+                ["Cart model", "Cart storage", "Tax table", "Old importer"][(n as usize - 1) % 4],
+                n % 3 + 1,
+                8,
+            )
         })
         .collect();
     run.stopped_at = Some(ago(since));
@@ -219,28 +225,150 @@ pub fn no_agreement() -> RunView {
 pub fn banners() -> Vec<(&'static str, RunView)> {
     use PauseReason as R;
     let typed = "your words in claude's pane at 14:17: \"use the other table\"";
-    let mut limit = needs(R::Limit, "claude is at its limit", &["\"5-hour limit reached\"", "goes on at 17:00, sends relay 4"], &[("p", "try now", "sends relay 4 to claude"), ("x", "stop", "end this run")]);
+    let mut limit = needs(
+        R::Limit,
+        "claude is at its limit",
+        &["\"5-hour limit reached\"", "goes on at 17:00, sends relay 4"],
+        &[("p", "try now", "sends relay 4 to claude"), ("x", "stop", "end this run")],
+    );
     limit.standing = Standing::Limit;
     limit.state_word = "limit".into();
     limit.wait.ends = "goes on at 17:00".into();
     limit.wait.deadline = Some("2026-03-14T17:00:00Z".parse().unwrap());
-    let mut failed = needs(R::DeliveryFailed, "relay 4 could not be delivered", &["claude's box holds text of yours"], &[("p", "look again", "sends it once the box is empty"), ("y", "copy", "and paste it yourself"), ("t", "pane", "claude's pane"), ("x", "stop", "end this run")]);
+    let mut failed = needs(
+        R::DeliveryFailed,
+        "relay 4 could not be delivered",
+        &["claude's box holds text of yours"],
+        &[
+            ("p", "look again", "sends it once the box is empty"),
+            ("y", "copy", "and paste it yourself"),
+            ("t", "pane", "claude's pane"),
+            ("x", "stop", "end this run"),
+        ],
+    );
     failed.delivery = Some(delivery());
-    let mut approval = needs(R::Manual, "claude waits for your approval", &["Bash: cargo test checkout"], &[("t", "pane", "answer it in claude's pane")]);
+    let mut approval = needs(
+        R::Manual,
+        "claude waits for your approval",
+        &["Bash: cargo test checkout"],
+        &[("t", "pane", "answer it in claude's pane")],
+    );
     approval.banner.as_mut().unwrap().reason = None;
     vec![
-        ("near_miss", needs(R::NearMiss, "almost approved", &["\"LGTM, but rename the helper\" in line 1 of 4"], &[("a", "accept", "take it as an approval"), ("p", "as feedback", "sends it to claude (relay 4)"), ("w", "write", "ask codex"), ("x", "stop", "end this run")])),
-        ("pair_stopped", needs(R::PairStopped, "the review was stopped elsewhere", &["by trellis pair stop at 14:17"], &[("r", "again", "review claude's answer of 14:14"), ("s", "skip", "leave it, next phase"), ("x", "stop", "end this run")])),
-        ("phase_limit", needs(R::PhaseLimit, "100 phases went through", &["that is the most this run was allowed"], &[("p", "go on", "for 100 more"), ("x", "stop", "end this run")])),
-        ("user_typed", needs(R::UserTyped, "you typed into claude", &[typed], &[("p", "go on", "sends claude's answer of 14:20 to codex (relay 5)"), ("w", "write", "tell one of them something"), ("t", "pane", "claude's pane"), ("x", "stop", "end this run")])),
-        ("no_answer", needs(R::NoAnswer, "claude's turn ended without a word", &[], &[("p", "ask again", "asks claude to go on"), ("t", "pane", "claude's pane"), ("x", "stop", "end this run")])),
+        (
+            "near_miss",
+            needs(
+                R::NearMiss,
+                "almost approved",
+                &["\"LGTM, but rename the helper\" in line 1 of 4"],
+                &[
+                    ("a", "accept", "take it as an approval"),
+                    ("p", "as feedback", "sends it to claude (relay 4)"),
+                    ("w", "write", "ask codex"),
+                    ("x", "stop", "end this run"),
+                ],
+            ),
+        ),
+        (
+            "pair_stopped",
+            needs(
+                R::PairStopped,
+                "the review was stopped elsewhere",
+                &["by trellis pair stop at 14:17"],
+                &[
+                    ("r", "again", "review claude's answer of 14:14"),
+                    ("s", "skip", "leave it, next phase"),
+                    ("x", "stop", "end this run"),
+                ],
+            ),
+        ),
+        (
+            "phase_limit",
+            needs(
+                R::PhaseLimit,
+                "100 phases went through",
+                &["that is the most this run was allowed"],
+                &[("p", "go on", "for 100 more"), ("x", "stop", "end this run")],
+            ),
+        ),
+        (
+            "user_typed",
+            needs(
+                R::UserTyped,
+                "you typed into claude",
+                &[typed],
+                &[
+                    ("p", "go on", "sends claude's answer of 14:20 to codex (relay 5)"),
+                    ("w", "write", "tell one of them something"),
+                    ("t", "pane", "claude's pane"),
+                    ("x", "stop", "end this run"),
+                ],
+            ),
+        ),
+        (
+            "no_answer",
+            needs(
+                R::NoAnswer,
+                "claude's turn ended without a word",
+                &[],
+                &[
+                    ("p", "ask again", "asks claude to go on"),
+                    ("t", "pane", "claude's pane"),
+                    ("x", "stop", "end this run"),
+                ],
+            ),
+        ),
         ("needs_approval", approval),
         ("limit", limit),
-        ("session_changed", needs(R::SessionChanged, "another session answers in claude's pane", &["old 0a1b2c3d, new 4e5f6a7b: \"start over\""], &[("f", "follow", "go on with the new one"), ("t", "pane", "claude's pane"), ("x", "stop", "end this run")])),
-        ("agent_gone", needs(R::AgentGone, "claude is gone", &["its process 4242 ended at 14:17"], &[("b", "bring back", "resumes claude in a new pane"), ("t", "pane", "its window"), ("x", "stop", "end this run")])),
-        ("agent_error", needs(R::AgentError, "claude's turn failed", &["overloaded: \"API Error 529\", tried 3 times"], &[("p", "again", "asks claude to go on"), ("t", "pane", "claude's pane"), ("x", "stop", "end this run")])),
+        (
+            "session_changed",
+            needs(
+                R::SessionChanged,
+                "another session answers in claude's pane",
+                &["old 0a1b2c3d, new 4e5f6a7b: \"start over\""],
+                &[
+                    ("f", "follow", "go on with the new one"),
+                    ("t", "pane", "claude's pane"),
+                    ("x", "stop", "end this run"),
+                ],
+            ),
+        ),
+        (
+            "agent_gone",
+            needs(
+                R::AgentGone,
+                "claude is gone",
+                &["its process 4242 ended at 14:17"],
+                &[
+                    ("b", "bring back", "resumes claude in a new pane"),
+                    ("t", "pane", "its window"),
+                    ("x", "stop", "end this run"),
+                ],
+            ),
+        ),
+        (
+            "agent_error",
+            needs(
+                R::AgentError,
+                "claude's turn failed",
+                &["overloaded: \"API Error 529\", tried 3 times"],
+                &[
+                    ("p", "again", "asks claude to go on"),
+                    ("t", "pane", "claude's pane"),
+                    ("x", "stop", "end this run"),
+                ],
+            ),
+        ),
         ("delivery_failed", failed),
-        ("record_changed", needs(R::RecordChanged, "the record on the disk is not ours", &["checklist-runs/checkout.json was written by another program; ours is kept beside it"], &[("p", "take it", "the file on the disk counts from now on"), ("x", "stop", "end this run")])),
+        (
+            "record_changed",
+            needs(
+                R::RecordChanged,
+                "the record on the disk is not ours",
+                &["checklist-runs/checkout.json was written by another program; ours is kept beside it"],
+                &[("p", "take it", "the file on the disk counts from now on"), ("x", "stop", "end this run")],
+            ),
+        ),
     ]
 }
 
@@ -265,7 +393,12 @@ fn box_holds_text() -> Ticks {
 
 /// A relay waits for a look.
 pub fn look_first() -> RunView {
-    let mut run = needs(PauseReason::Manual, "relay 4 to claude waits for your look", &[], &[("Enter", "look", "shows it"), ("y", "copy", "to paste it yourself"), ("x", "stop", "end this run")]);
+    let mut run = needs(
+        PauseReason::Manual,
+        "relay 4 to claude waits for your look",
+        &[],
+        &[("Enter", "look", "shows it"), ("y", "copy", "to paste it yourself"), ("x", "stop", "end this run")],
+    );
     run.state_word = "look first".into();
     run.banner.as_mut().unwrap().reason = None;
     run.look_first = Some(LookFirst {
@@ -357,7 +490,14 @@ pub fn one(run: RunView) -> Projection {
 fn sessions() -> Vec<SessionView> {
     let mut list = vec![
         session_view(Agent::Claude, "%1", "Implement the cart", SessionState::Idle, 12, true),
-        session_view(Agent::Codex, "%2", "Review the cart", SessionState::Working { activity: "runs cargo test".to_owned() }, 45, true),
+        session_view(
+            Agent::Codex,
+            "%2",
+            "Review the cart",
+            SessionState::Working { activity: "runs cargo test".to_owned() },
+            45,
+            true,
+        ),
         session_view(Agent::Claude, "%7", "Docs", SessionState::NeedsYou(Need::NeedsApproval), 600, true),
         session_view(Agent::Codex, "9b1c", "Old importer", SessionState::Gone, 90_000, false),
     ];
@@ -446,7 +586,10 @@ fn sent(n: u32, to: Role, clock: &str) -> ThreadEntry {
 pub fn talk() -> Thread {
     use Role::{Implementer as B, Reviewer as R};
     let entries = vec![
-        ThreadEntry { at: Some(at("13:50:00")), kind: ThreadKind::Phase { n: 3, summary: "Checkout endpoint".to_owned() } },
+        ThreadEntry {
+            at: Some(at("13:50:00")),
+            kind: ThreadKind::Phase { n: 3, summary: "Checkout endpoint".to_owned() },
+        },
         ThreadEntry {
             at: Some(at("13:50:00")),
             kind: ThreadKind::Human { role: B, label: "claude".to_owned(), text: "Now the checkout, please.".into() },
@@ -461,7 +604,13 @@ pub fn talk() -> Thread {
         said("13:58:00", B, words("POST /checkout is in place, with tests for empty carts.")),
         sent(1, R, "13:58:10"),
         said("13:58:30", R, tool("shell", "cargo test", None, Some(false))),
-        said("13:59:00", R, words("Two remarks:\n1. no **idempotency** key\n2. the total rounds twice:\n```rust\nlet t = round(sum); charge(round(t * tax)); // and this line is long enough to be cut\n```")),
+        said(
+            "13:59:00",
+            R,
+            words(
+                "Two remarks:\n1. no **idempotency** key\n2. the total rounds twice:\n```rust\nlet t = round(sum); charge(round(t * tax)); // and this line is long enough to be cut\n```",
+            ),
+        ),
         sent(2, B, "14:00:31"),
         said("14:01:00", B, tool("Edit", "src/checkout.rs", Some((40, 12)), Some(true))),
         said("14:02:00", B, words("Both fixed, a test for each.")),
@@ -480,7 +629,11 @@ pub fn many_scripts() -> Projection {
     let mut projection = one(first);
     let mut thread = talk();
     thread.record = Some(projection.runs[0].key.clone());
-    thread.entries.push(said("14:20:00", Role::Implementer, words("合計は一度だけ丸めます。👩‍💻 | テスト\n\n| 名前 | 値 |\n|---|---|\n| カート | 12 |\n| e\u{301} | 👍🏽 |")));
+    thread.entries.push(said(
+        "14:20:00",
+        Role::Implementer,
+        words("合計は一度だけ丸めます。👩‍💻 | テスト\n\n| 名前 | 値 |\n|---|---|\n| カート | 12 |\n| e\u{301} | 👍🏽 |"),
+    ));
     projection.shown = Some(Arc::new(thread));
     projection
 }
@@ -530,7 +683,11 @@ pub fn hostile() -> Projection {
     let mut thread = talk();
     thread.record = Some(projection.runs[0].key.clone());
     for role in [Role::Implementer, Role::Reviewer] {
-        thread.entries.push(said("14:20:00", role, words(&format!("# {HOSTILE}\n\n`{HOSTILE}`\n\n```\n{HOSTILE}\n```\n- {HOSTILE}"))));
+        thread.entries.push(said(
+            "14:20:00",
+            role,
+            words(&format!("# {HOSTILE}\n\n`{HOSTILE}`\n\n```\n{HOSTILE}\n```\n- {HOSTILE}")),
+        ));
         thread.entries.push(said("14:20:00", role, tool(HOSTILE, HOSTILE, None, Some(false))));
         thread.entries.push(ThreadEntry {
             at: None,
