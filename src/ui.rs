@@ -47,7 +47,8 @@ use crate::model::ids::RecordKey;
 use crate::projection::Projection;
 
 pub use app::{Exit, Nearby};
-pub use engine::{Engine, Forgetful, Memory, Shown};
+pub use crate::projection::Shown;
+pub use engine::{Engine, Forgetful, Memory};
 pub use shell::{Settings, run};
 
 /// A screen that can be drawn once, without a terminal.

@@ -10,10 +10,9 @@ use serde_json::Value;
 
 use crate::model::command::{Command, Reply};
 use crate::model::ids::{RecordKey, Role, SessionKey};
-use crate::projection::{Banner, Projection, RunView, SessionView};
+use crate::projection::{Banner, Projection, RunView, SessionView, Shown};
 
 use super::editor::Editor;
-use super::engine::Shown;
 use super::form::Form;
 use super::key::Key;
 use super::keymap::{Keymap, Place};

@@ -7,17 +7,8 @@ use serde_json::Value;
 use tokio::sync::oneshot;
 
 use crate::model::command::{Command, Reply};
-use crate::model::ids::{RecordKey, SessionKey};
-use crate::projection::Projection;
-
-/// Whose conversation the screen wants to be shown.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Shown {
-    /// Both sides of a run or a pair.
-    Record(RecordKey),
-    /// One session.
-    Session(SessionKey),
-}
+use crate::model::ids::SessionKey;
+use crate::projection::{Projection, Shown};
 
 /// The engine: projections out, commands in.
 pub trait Engine {

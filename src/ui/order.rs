@@ -7,10 +7,9 @@ use jiff::{SignedDuration, Timestamp};
 
 use crate::model::event::Decision;
 use crate::model::ids::{RecordKey, SessionKey};
-use crate::projection::{RunView, SessionView, Standing};
+use crate::projection::{RunView, SessionView, Shown, Standing};
 
 use super::app::{App, ORDER_HOLDS, Screen};
-use super::engine::Shown;
 
 /// Ended runs and sessions without activity are old after this.
 const OLD: SignedDuration = SignedDuration::from_hours(7 * 24);
