@@ -46,8 +46,8 @@ use ratatui::layout::Rect;
 use crate::model::ids::RecordKey;
 use crate::projection::Projection;
 
-pub use app::{Exit, Nearby};
 pub use crate::projection::Shown;
+pub use app::{Exit, Nearby};
 pub use engine::{Engine, Forgetful, Memory};
 pub use shell::{Settings, run};
 
