@@ -129,10 +129,7 @@ impl Engine {
 }
 
 fn wanted(still: &ui::Still, projection: &Projection) -> Option<Shown> {
-    still.shows(projection).map(|shown| match shown {
-        ui::Shown::Record(key) => Shown::Record(key),
-        ui::Shown::Session(key) => Shown::Session(key),
-    })
+    still.shows(projection)
 }
 
 fn named(projection: &Projection, id: &str) -> Result<RecordKey, Failure> {
@@ -178,11 +175,8 @@ impl ui::Engine for Driver {
         self.handle.order(command)
     }
 
-    fn show(&self, what: Option<ui::Shown>) {
-        self.handle.show(what.map(|shown| match shown {
-            ui::Shown::Record(key) => Shown::Record(key),
-            ui::Shown::Session(key) => Shown::Session(key),
-        }));
+    fn show(&self, what: Option<Shown>) {
+        self.handle.show(what);
     }
 
     fn go_to_pane(&self, session: SessionKey) {

@@ -72,7 +72,8 @@ impl App {
         match action {
             Action::Options => self.over.push(Over::Form(Box::new(self.options_form(&run)))),
             Action::Rename => {
-                self.over.push(Over::Form(Box::new(rename_form(FormKind::RenameRun(run.key, run.revision), &run.name))))
+                let form = rename_form(FormKind::RenameRun(run.key, run.revision), &run.name);
+                self.over.push(Over::Form(Box::new(form)));
             }
             Action::More => self.ask_for_more(&run),
             Action::Write => self.ask_whom(&run),

@@ -196,7 +196,8 @@ fn said(
             }
             ItemKind::Text { .. } | ItemKind::Thinking { .. } | ItemKind::Report { .. } => {}
             ItemKind::Compaction => {
-                push(entry, BlockKind::Remark(Tone::Relay, "the conversation was compacted".to_owned()))
+                let words = "the conversation was compacted".to_owned();
+                push(entry, BlockKind::Remark(Tone::Relay, words));
             }
             ItemKind::Notice { text } => push(entry, BlockKind::Remark(Tone::Held, text.to_string())),
         }

@@ -1,10 +1,12 @@
 //! Projections built by hand: what the screen is drawn from in tests.
 
+mod hard;
+mod talks;
+
 use std::sync::Arc;
 
 use jiff::{SignedDuration, Timestamp};
 use trellis::machine::Wait;
-use trellis::model::conversation::{Item, ItemKind};
 use trellis::model::event::Decision;
 use trellis::model::ids::{Agent, RecordKey, Role, RunId, SessionId, SessionRef};
 use trellis::model::outbox::{EntryState, Purpose};
@@ -14,8 +16,11 @@ use trellis::model::run::AttemptStatus;
 use trellis::model::session::{Need, SessionState};
 use trellis::projection::{
     Banner, DeliveryView, DriverFact, LookFirst, Offer, PhaseView, Projection, RelayView, ReviewView, RunView,
-    SessionView, Settings, SideView, Stage, Standing, Thread, ThreadEntry, ThreadKind,
+    SessionView, Settings, SideView, Stage, Standing,
 };
+
+pub use hard::{hostile, long_talk, many_scripts};
+use talks::talk;
 
 /// The time at which every scene plays: 14:21:12 UTC.
 pub fn now() -> Timestamp {
@@ -547,167 +552,4 @@ fn log() -> Vec<Arc<Decision>> {
         line(1_080, "the review is not an approval", "no LGTM on a line of its own in record 219", true),
         line(1_079, "relay 2 goes to claude", "codex's answer, record 219 at 91,002", true),
     ]
-}
-
-fn said(clock: &str, role: Role, kind: ItemKind) -> ThreadEntry {
-    let label = if role == Role::Implementer { "claude" } else { "codex" };
-    let at = Some(at(clock));
-    ThreadEntry { at, kind: ThreadKind::Said { role, label: label.to_owned(), item: Item { offset: 0, at, kind } } }
-}
-
-fn words(text: &str) -> ItemKind {
-    ItemKind::Text { message_id: "m".into(), text: text.into() }
-}
-
-fn tool(name: &str, summary: &str, lines: Option<(u32, u32)>, ok: Option<bool>) -> ItemKind {
-    ItemKind::Tool { call_id: "c".to_owned(), name: name.to_owned(), summary: summary.to_owned(), lines, ok }
-}
-
-fn sent(n: u32, to: Role, clock: &str) -> ThreadEntry {
-    let label = if to == Role::Implementer { "claude" } else { "codex" };
-    let time = Some(at(clock));
-    ThreadEntry {
-        at: time,
-        kind: ThreadKind::Relay {
-            n: Some(n),
-            purpose: if to == Role::Reviewer { Purpose::ToReviewer } else { Purpose::ToImplementer },
-            to,
-            label: label.to_owned(),
-            sent_at: time,
-            seen_at: time,
-            state: EntryState::Delivered,
-            edited: false,
-            text: "Feedback:\n\nwhole text".into(),
-        },
-    }
-}
-
-/// The conversation of the sketches.
-pub fn talk() -> Thread {
-    use Role::{Implementer as B, Reviewer as R};
-    let entries = vec![
-        ThreadEntry {
-            at: Some(at("13:50:00")),
-            kind: ThreadKind::Phase { n: 3, summary: "Checkout endpoint".to_owned() },
-        },
-        ThreadEntry {
-            at: Some(at("13:50:00")),
-            kind: ThreadKind::Human { role: B, label: "claude".to_owned(), text: "Now the checkout, please.".into() },
-        },
-        said("13:51:00", B, words("I'll look at the routes first.")),
-        said("13:51:10", B, tool("Read", "src/routes.rs", None, Some(true))),
-        said("13:52:10", B, tool("Edit", "src/checkout.rs", Some((150, 3)), Some(true))),
-        said("13:53:10", B, tool("Edit", "src/lib.rs", Some((22, 4)), Some(true))),
-        said("13:54:10", B, tool("Edit", "tests/checkout.rs", Some((30, 0)), Some(true))),
-        said("13:55:10", B, tool("Edit", "README.md", Some((10, 2)), Some(true))),
-        said("13:56:10", B, tool("Bash", "cargo test checkout", None, Some(true))),
-        said("13:58:00", B, words("POST /checkout is in place, with tests for empty carts.")),
-        sent(1, R, "13:58:10"),
-        said("13:58:30", R, tool("shell", "cargo test", None, Some(false))),
-        said(
-            "13:59:00",
-            R,
-            words(
-                "Two remarks:\n1. no **idempotency** key\n2. the total rounds twice:\n```rust\nlet t = round(sum); charge(round(t * tax)); // and this line is long enough to be cut\n```",
-            ),
-        ),
-        sent(2, B, "14:00:31"),
-        said("14:01:00", B, tool("Edit", "src/checkout.rs", Some((40, 12)), Some(true))),
-        said("14:02:00", B, words("Both fixed, a test for each.")),
-        sent(3, R, "14:02:02"),
-        said("14:02:30", R, tool("shell", "cat src/checkout.rs", None, Some(true))),
-        said("14:02:40", R, tool("shell", "cargo test checkout", None, None)),
-    ];
-    Thread { record: None, session: None, entries }
-}
-
-/// Names and texts in many scripts.
-pub fn many_scripts() -> Projection {
-    let mut first = run("支払い画面の作り直しと長い名前の検索索引");
-    first.sentence = "codex が 注文の合計を確認しています · relay 3 of 10".into();
-    first.phases[2].summary = "🛒 カート 👩‍💻 e\u{301}toile".into();
-    let mut projection = one(first);
-    let mut thread = talk();
-    thread.record = Some(projection.runs[0].key.clone());
-    thread.entries.push(said(
-        "14:20:00",
-        Role::Implementer,
-        words("合計は一度だけ丸めます。👩‍💻 | テスト\n\n| 名前 | 値 |\n|---|---|\n| カート | 12 |\n| e\u{301} | 👍🏽 |"),
-    ));
-    projection.shown = Some(Arc::new(thread));
-    projection
-}
-
-/// What an agent could write to take over a terminal.
-pub const HOSTILE: &str = "a\u{1b}]52;c;aGVsbG8=\u{7}b \u{1b}]0;title\u{7}c \u{1b}]8;;http://x.example\u{1b}\\link\u{1b}]8;;\u{1b}\\ \u{1b}[2J\u{1b}[31mred\u{1b}[0m \u{9b}5n\u{9d}0;t\u{9c} \u{1b}[6n \u{1b}[?1003h \u{202e}rtl \u{1b}]0;never ends";
-
-/// Hostile words wherever words can come from outside.
-pub fn hostile() -> Projection {
-    let mut first = no_agreement();
-    first.name = format!("name {HOSTILE}");
-    first.sentence = HOSTILE.into();
-    first.wait.who = HOSTILE.into();
-    first.wait.what = HOSTILE.into();
-    first.implementer.place = HOSTILE.into();
-    first.implementer.session.worktree = HOSTILE.into();
-    first.implementer.label = HOSTILE.into();
-    for phase in &mut first.phases {
-        phase.summary = HOSTILE.into();
-    }
-    for relay in &mut first.relay_list {
-        relay.first_line = HOSTILE.into();
-    }
-    let banner = first.banner.as_mut().unwrap();
-    banner.headline = HOSTILE.into();
-    banner.lines = vec![HOSTILE.to_owned()];
-    banner.offers[0].what = HOSTILE.into();
-    first.look_first = Some(LookFirst { text: HOSTILE.into(), ..look_first().look_first.unwrap() });
-    first.impossible.push(("skip".to_owned(), HOSTILE.to_owned()));
-    let mut projection = one(first);
-    projection.home = HOSTILE.into();
-    for view in projection.sessions.iter_mut().take(4) {
-        view.title = HOSTILE.into();
-        view.evidence = HOSTILE.into();
-        view.branch = Some(HOSTILE.to_owned());
-        view.place = HOSTILE.into();
-        view.session.worktree = HOSTILE.into();
-        view.state = SessionState::Working { activity: HOSTILE.to_owned() };
-    }
-    projection.log = vec![Arc::new(Decision {
-        at: ago(5),
-        record: None,
-        what: HOSTILE.to_owned(),
-        evidence: HOSTILE.to_owned(),
-        decided: true,
-    })];
-    let mut thread = talk();
-    thread.record = Some(projection.runs[0].key.clone());
-    for role in [Role::Implementer, Role::Reviewer] {
-        thread.entries.push(said(
-            "14:20:00",
-            role,
-            words(&format!("# {HOSTILE}\n\n`{HOSTILE}`\n\n```\n{HOSTILE}\n```\n- {HOSTILE}")),
-        ));
-        thread.entries.push(said("14:20:00", role, tool(HOSTILE, HOSTILE, None, Some(false))));
-        thread.entries.push(ThreadEntry {
-            at: None,
-            kind: ThreadKind::Human { role, label: HOSTILE.to_owned(), text: HOSTILE.into() },
-        });
-    }
-    projection.shown = Some(Arc::new(thread));
-    projection
-}
-
-/// A conversation of one long text after another.
-pub fn long_talk(texts: &[String]) -> Projection {
-    let mut projection = one(run("checkout"));
-    let mut thread = talk();
-    thread.record = Some(projection.runs[0].key.clone());
-    thread.entries.truncate(2);
-    for (at, text) in texts.iter().enumerate() {
-        let role = if at % 2 == 0 { Role::Implementer } else { Role::Reviewer };
-        thread.entries.push(said("14:20:00", role, words(text)));
-    }
-    projection.shown = Some(Arc::new(thread));
-    projection
 }
