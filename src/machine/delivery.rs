@@ -135,9 +135,8 @@ pub(super) fn drive<R: Loop>(draft: &mut Draft<'_, R>) {
         Next::Send => begin(draft, index),
         Next::Copy => copy(draft, index),
         Next::Enter => enter(draft, index),
-        // A person's message in a paused record: once is enough.
-        Next::Gone(_) if draft.rec.paused_reason() == Some(PauseReason::AgentGone) => draft.recheck(role),
-        Next::GiveUp(_) if draft.rec.paused_reason() == Some(PauseReason::DeliveryFailed) => draft.recheck(role),
+        // A person's message in a paused record: what the record waits for stays what it is.
+        Next::Gone(_) | Next::GiveUp(_) if draft.rec.paused_reason().is_some() => draft.recheck(role),
         Next::Gone(why) => {
             let detail = format!("{} is gone: {why}", draft.name(role));
             draft.pause(PauseReason::AgentGone, detail, "an observation of its transport");

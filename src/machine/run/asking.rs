@@ -150,8 +150,19 @@ fn moved_on(draft: &mut Run<'_>, awaited: Awaited) {
 /// What a person wrote from trellis. In front of a phase it pauses nothing: it is how phases get started.
 fn persons_words(draft: &mut Run<'_>, arrived: &Arrived) {
     let paused = draft.rec.paused_reason;
-    let structural = matches!(paused, Some(PauseReason::SessionChanged | PauseReason::RecordChanged));
-    if arrived.entry.go_on && paused.is_some() && !structural {
+    // Words to a side decide nothing about a phase, and take no record or session back.
+    let undecided = matches!(
+        paused,
+        Some(
+            PauseReason::SessionChanged
+                | PauseReason::RecordChanged
+                | PauseReason::PhaseNotConverged
+                | PauseReason::PairStopped
+                | PauseReason::ReviewStartFailed
+                | PauseReason::PhaseLimit
+        )
+    );
+    if arrived.entry.go_on && paused.is_some() && !undecided {
         draft.go_on("goes on with what you wrote", arrived.entry.id.to_string());
     }
 }

@@ -90,7 +90,10 @@ pub(super) fn begin(draft: &mut Run<'_>, turn: &TurnId, whole_turn: bool) {
 
 /// A run in review that goes: its pair is made, and from then on it is the pair that moves.
 pub(super) fn look(draft: &mut Run<'_>, pairs: &[&PairRecord]) {
-    if find(pairs, draft.rec.current_pair_id.as_ref()).is_some() {
+    if let Some(pair) = find(pairs, draft.rec.current_pair_id.as_ref()) {
+        if !pair.is_active() && draft.rec.pending_pair_stop.is_none() {
+            undecided(draft, pair);
+        }
         return;
     }
     if draft.rec.pair_seen {
@@ -110,6 +113,19 @@ pub(super) fn look(draft: &mut Run<'_>, pairs: &[&PairRecord]) {
             draft.pause(PauseReason::ReviewStartFailed, refusal.message, "its pair was refused");
         }
     }
+}
+
+/// A review that has ended without a decision waits for one, whatever let the run go on.
+fn undecided(draft: &mut Run<'_>, pair: &PairRecord) {
+    let status = draft.rec.attempt().map(|attempt| attempt.status);
+    let (reason, detail) = match status {
+        Some(AttemptStatus::NotConverged) => {
+            (PauseReason::PhaseNotConverged, format!("no agreement after {} relays", pair.round_count))
+        }
+        Some(AttemptStatus::Error) => (PauseReason::ReviewStartFailed, "its review failed".to_owned()),
+        _ => (PauseReason::PairStopped, "its review was stopped".to_owned()),
+    };
+    draft.pause(reason, detail, format!("pair {}", pair.id));
 }
 
 /// The pair of the current attempt, from what was saved.

@@ -7,8 +7,9 @@ use trellis::model::config::RunConfig;
 use trellis::model::conversation::{FailureClass, Outcome};
 use trellis::model::ids::Role;
 use trellis::model::outbox::{EntryState, Purpose};
+use trellis::model::pair::PairStep;
 use trellis::model::reach::{InputBox, OnItsWay};
-use trellis::model::run::AttemptStatus;
+use trellis::model::run::{AttemptStatus, RunStop};
 
 use super::world::{I, R, World};
 
@@ -60,6 +61,7 @@ fn order(n: u8) -> Control {
         11 => Control::Write { side: I, text: "words of mine".to_owned(), go_on: false },
         12 => Control::Write { side: R, text: "other words".to_owned(), go_on: true },
         13 => Control::SendAgain,
+        // A stop is no way to a fair ending; it has a property of its own.
         14 => Control::Drop,
         15 => Control::CheckDelivery,
         16 => Control::More { n: 2, blockers_only: false },
@@ -207,6 +209,41 @@ impl World {
     }
 }
 
+/// One round of agents that answer and of a person who lets the loop go on.
+fn be_fair(world: &mut World, round: u32) {
+    let _ = world.control(&Control::Resume);
+    let _ = world.control(&Control::Confirm(Confirm::Send { edited_text: None }));
+    world.wait(5);
+    let mut moved = false;
+    for role in [I, R] {
+        if !taken(world, role) {
+            world.take(role);
+            world.pass(1);
+            moved = true;
+        }
+        if open(world, role) {
+            let text = match role {
+                Role::Reviewer => "LGTM".to_owned(),
+                Role::Implementer if round > 20 => "COMPLETED".to_owned(),
+                Role::Implementer => format!("Fair answer {round}."),
+            };
+            world.answer(role, &text);
+            moved = true;
+        }
+    }
+    world.wait(5);
+    let flying = world.run().open_entry().is_some() || world.pairs.values().any(|pair| pair.open_entry().is_some());
+    if !moved && !flying {
+        let live = world.pairs.values().find(|pair| pair.is_active());
+        let reviewer = live.is_some_and(|pair| pair.step == Some(PairStep::AwaitReviewer));
+        let text = format!("go on please {round}");
+        world.prompt(side(reviewer), &text);
+    }
+    if flying {
+        world.wait(30);
+    }
+}
+
 proptest! {
     #![proptest_config(ProptestConfig { cases: 96, failure_persistence: None, ..ProptestConfig::default() })]
 
@@ -254,5 +291,36 @@ proptest! {
         }
         let open = world.pairs.values().flat_map(|pair| &pair.outbox).filter(|entry| entry.state == EntryState::Prepared && entry.attempts == 0);
         prop_assert_eq!(open.count(), 0);
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 16, failure_persistence: None, ..ProptestConfig::default() })]
+
+    /// Whatever happened: with agents that answer and a person who lets the loop go on, the run comes to its end.
+    #[test]
+    fn a_fair_ending_is_reached(history in deeds(), cap in 1..4u32) {
+        let mut world = World::new();
+        world.new_run(RunConfig { max_rounds: cap, ..RunConfig::default() }).unwrap();
+        world.pass(3);
+        world.prompt(I, "begin");
+        world.answer(I, "Begun.");
+        world.wait(5);
+        let mut answers = 0;
+        for deed in history {
+            happen(&mut world, deed, &mut answers);
+        }
+        for role in [I, R] {
+            let agency = world.side(role);
+            agency.input = InputBox::Empty;
+            agency.on_its_way = OnItsWay::No;
+        }
+        let mut rounds = 0;
+        while world.run().is_active() {
+            rounds += 1;
+            prop_assert!(rounds < 80, "{:#?}\n{:#?}", world.run(), world.decisions.iter().rev().take(12).collect::<Vec<_>>());
+            be_fair(&mut world, rounds);
+        }
+        prop_assert_eq!(world.run().stop_reason, Some(RunStop::Completed));
     }
 }

@@ -369,6 +369,22 @@ fn written_words_start_a_phase() {
     assert_eq!(world.run().paused_reason, None);
 }
 
+/// Words to a side decide nothing about a phase: a review without agreement still waits for a decision.
+#[test]
+fn written_words_decide_nothing() {
+    let mut world = run_in_review(RunConfig { max_rounds: 1, ..RunConfig::default() });
+    world.answer(R, "Fix the total.");
+    world.wait(5);
+    world.control(&Control::Write { side: R, text: "why?".to_owned(), go_on: true }).unwrap();
+    world.wait(3);
+    world.take(R);
+    world.answer(R, "It rounds twice.");
+    world.wait(5);
+    assert_eq!(world.run().paused_reason, Some(PauseReason::PhaseNotConverged));
+    world.control(&Control::Accept).unwrap();
+    assert_eq!(world.run().phases_done, 1);
+}
+
 /// The phase limit grows by its first value each time.
 #[test]
 fn the_phase_limit_grows_by_its_first_value() {
