@@ -97,7 +97,9 @@ pub enum BlockKind {
     },
     /// A message of trellis.
     Relay(RelayLine),
-    /// A line that parts or remarks.
+    /// A line that parts phases; cut where it is too long.
+    Part(String),
+    /// A remark.
     Remark(Tone, String),
     /// An empty line (wide only).
     Gap,
@@ -270,7 +272,7 @@ fn other(out: &mut Vec<Block>, entry: usize, what: &ThreadEntry) {
         ThreadKind::Phase { n, summary } => {
             push(None, BlockKind::Gap);
             let name = if summary.is_empty() { String::new() } else { format!(" · {summary}") };
-            push(None, BlockKind::Remark(Tone::Strong, format!("── phase {n}{name}")));
+            push(None, BlockKind::Part(format!("── phase {n}{name}")));
         }
         ThreadKind::Ended { role, label, words } => {
             push(Some(*role), BlockKind::Remark(Tone::Held, format!("{label}: {words}")));
@@ -350,6 +352,7 @@ impl Block {
                 vec![row]
             }
             BlockKind::Relay(line) => line.rows(columns, wide, times),
+            BlockKind::Part(words) => vec![Row::of(vec![toned(Tone::Strong, words)])],
             BlockKind::Remark(tone, words) => {
                 wrap_text(words, *tone, columns.saturating_sub(2)).into_iter().map(|row| row.indent(2)).collect()
             }
@@ -393,9 +396,10 @@ impl Block {
         match &self.kind {
             BlockKind::Words { .. } => self.source().is_some_and(|source| source.to_lowercase().contains(needle)),
             BlockKind::Heading { who, .. } => who.to_lowercase().contains(needle),
-            BlockKind::Tool { words, .. } | BlockKind::Folded(words) | BlockKind::Remark(_, words) => {
-                words.to_lowercase().contains(needle)
-            }
+            BlockKind::Tool { words, .. }
+            | BlockKind::Folded(words)
+            | BlockKind::Part(words)
+            | BlockKind::Remark(_, words) => words.to_lowercase().contains(needle),
             BlockKind::Relay(line) => line.what.to_lowercase().contains(needle),
             BlockKind::Gap => false,
         }

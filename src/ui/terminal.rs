@@ -15,7 +15,7 @@ use crossterm::{cursor, execute, queue};
 use ratatui::Terminal;
 use ratatui::backend::CrosstermBackend;
 use ratatui::buffer::Buffer;
-use ratatui::layout::Position;
+use ratatui::layout::{Position, Rect};
 
 /// Whether the terminal is ours now: what the panic hook and every way out look at.
 static ENTERED: AtomicBool = AtomicBool::new(false);
@@ -78,7 +78,10 @@ impl Screen {
     /// # Errors
     /// When the terminal is gone.
     pub fn clear(&mut self) -> anyhow::Result<()> {
-        self.terminal.clear().context("write to the terminal")
+        // Taking a size forgets the last frame. Ratatui's own `clear` asks the terminal where the cursor is, and the
+        // answer would come in between keys that are read elsewhere.
+        let size = self.terminal.size().context("read the terminal's size")?;
+        self.terminal.resize(Rect::from((Position::ORIGIN, size))).context("write to the terminal")
     }
 
     /// Mouse reports on or off.

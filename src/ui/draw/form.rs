@@ -147,7 +147,7 @@ fn value_spans(field: &Field, focused: bool, room: usize, fold: &str) -> (Vec<Sp
         }
         Value::Choice { options, at } if matches!(field.id, "implementer" | "reviewer") => {
             match at.and_then(|at| options.get(at)) {
-                Some(words) => (vec![tone_if(focused, &cut(words, room))], None),
+                Some(words) => (vec![tone_if(focused, &cut(&side_in(words, room), room))], None),
                 None => (vec![toned(Tone::Failed, "pick a session")], None),
             }
         }
@@ -187,5 +187,17 @@ pub fn main_word(form: &Form) -> &'static str {
         Some(Value::Fold(false)) => "unfold",
         Some(Value::Prompt(..)) => "edit",
         Some(Value::Line(_)) | None => "next",
+    }
+}
+
+/// A session of a side in `room`: agent, folder, place and state; without its place where that does not fit.
+fn side_in(words: &str, room: usize) -> String {
+    if width(words) <= room {
+        return words.to_owned();
+    }
+    let parts: Vec<&str> = words.split("  ").map(str::trim).filter(|part| !part.is_empty()).collect();
+    match parts.as_slice() {
+        [agent, folder, _, state] => format!("{agent}  {folder}  {state}"),
+        _ => words.to_owned(),
     }
 }

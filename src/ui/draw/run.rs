@@ -213,17 +213,22 @@ fn first_wait(app: &App, run: &RunView, columns: usize) -> Vec<Row> {
 fn ended(app: &App, run: &RunView, columns: usize, room: usize) -> Vec<Row> {
     let agreed = run.phases.iter().filter(|phase| phase.status == crate::model::run::AttemptStatus::Converged).count();
     let skipped = run.phases.iter().filter(|phase| phase.status == crate::model::run::AttemptStatus::Skipped).count();
-    let relays: u32 = run.phases.iter().map(|phase| phase.relays).sum();
-    let mut facts = format!("{agreed} phases agreed");
+    let relays = run.phases.iter().map(|phase| phase.relays as usize).sum();
+    let mut facts = format!("{} agreed", counted(agreed, "phase"));
     if skipped > 0 {
         let _ = write!(facts, " · {skipped} skipped");
     }
-    let _ = write!(facts, " · {relays} relays");
+    let _ = write!(facts, " · {}", counted(relays, "relay"));
     let mut rows = wrap_text(&facts, Tone::Text, columns);
     rows.push(Row::blank());
     let left = room.saturating_sub(rows.len());
     rows.extend(phases(app, run, left, false, columns));
     rows
+}
+
+/// `1 relay`, `2 relays`.
+fn counted(count: usize, thing: &str) -> String {
+    if count == 1 { format!("1 {thing}") } else { format!("{count} {thing}s") }
 }
 
 /// The phases, newest in view: `  9 ✓ Price rules           1     4m`.
@@ -265,7 +270,7 @@ pub fn phases(app: &App, run: &RunView, room: usize, focused: bool, columns: usi
 
 /// The relays of this attempt: `  1 → codex   +212 −9      14:02`.
 pub fn relays(app: &App, run: &RunView, room: usize, focused: bool, times: &Times) -> Vec<Row> {
-    let phase = run.phase.map_or_else(|| "relays".to_owned(), |n| format!("relays of phase {n}"));
+    let phase = run.phases.last().map_or_else(|| "relays".to_owned(), |phase| format!("relays of phase {}", phase.n));
     let mut rows = vec![Row::of(vec![text(phase)]).tail(vec![text("seen")])];
     let selected = app.relay.index();
     let lines = room.saturating_sub(1);

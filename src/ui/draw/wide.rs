@@ -5,7 +5,7 @@ use ratatui::layout::Rect;
 use super::bits;
 use super::{dialogs, footer, log, run, runs, sessions};
 use crate::model::ids::Role;
-use crate::projection::{RunView, Standing};
+use crate::projection::{RunView, SideView, Standing};
 use crate::ui::app::{App, Pane, Screen};
 use crate::ui::layout::{DETAIL, LIST, SPLIT};
 use crate::ui::order::is_over;
@@ -174,12 +174,21 @@ fn header(run: &RunView, columns: usize, times: &Times) -> Vec<Row> {
         body.push(text(format!("    {}  ", bits::relay_count(run))));
         body.extend(gauge(run));
     }
-    let place = |side: &crate::projection::SideView| format!("{} {}", side.label, side.place).trim_end().to_owned();
-    let folder = run.implementer.session.worktree.rsplit('/').next().unwrap_or("").to_owned();
-    let sides = format!("{}  ⇄  {}   {folder}", place(&run.implementer), place(&run.reviewer));
-    let room = columns.saturating_sub(spans_width(&body) + 2);
-    let sides = if width(&sides) <= room { sides } else { cut(&folder, room) };
+    let sides = sides(run, columns.saturating_sub(spans_width(&body) + 2));
     vec![first, Row::of(body).tail(vec![text(sides)])]
+}
+
+/// `claude %1  ⇄  codex %2   shop`, with less where there is no room.
+fn sides(run: &RunView, room: usize) -> String {
+    let place = |side: &SideView| format!("{} {}", side.label, side.place).trim_end().to_owned();
+    let folder = run.implementer.session.worktree.rsplit('/').next().unwrap_or("");
+    let (builds, reviews) = (&run.implementer, &run.reviewer);
+    let wordings = [
+        format!("{}  ⇄  {}   {folder}", place(builds), place(reviews)),
+        format!("{}  ⇄  {}   {folder}", builds.label, reviews.label),
+        format!("{}  ⇄  {}", builds.label, reviews.label),
+    ];
+    wordings.into_iter().find(|words| width(words) <= room).unwrap_or_default()
 }
 
 /// `▮▮▮▯▯`: relays of the cap.
