@@ -48,9 +48,10 @@ impl<F: Files> Writer<F> {
                 self.folder(parent)?;
             }
             self.files.make_dir(dir)?;
-            if let Some(parent) = dir.parent() {
-                self.files.sync_dir(parent)?;
-            }
+        }
+        // Also for a folder that is there: its maker may have been killed, or refused, before its name was on the disk.
+        if let Some(parent) = dir.parent() {
+            self.files.sync_dir(parent)?;
         }
         self.made.insert(dir.to_owned());
         Ok(())

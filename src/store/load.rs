@@ -54,6 +54,8 @@ impl<F: Files> Store<F> {
         let mut loaded = Loaded::default();
         self.repair(&mut loaded);
         let home = self.home.clone();
+        self.settle(&home.runs(), &mut loaded);
+        self.settle(&home.pairs(), &mut loaded);
         let runs: Vec<RunRecord> = self.load_records(&home.runs(), &mut loaded);
         let pairs: Vec<PairRecord> = self.load_records(&home.pairs(), &mut loaded);
         (loaded.runs, loaded.pairs) = (runs, pairs);
@@ -84,6 +86,16 @@ impl<F: Files> Store<F> {
         }
     }
 
+    /// Brings a folder's names to the disk before anything in it is believed. A killed save may have renamed its file and
+    /// not have got to this: what is read now would be acted on, and could still be undone by a loss of power.
+    fn settle(&self, dir: &Path, loaded: &mut Loaded) {
+        if matches!(self.writer.files.stat(dir), Ok(Some(_)))
+            && let Err(error) = self.writer.files.sync_dir(dir)
+        {
+            loaded.notices.push(format!("{} can't be brought to the disk: {}", show(dir), in_words(&error)));
+        }
+    }
+
     fn load_records<R: Kept>(&mut self, dir: &Path, loaded: &mut Loaded) -> Vec<R> {
         let mut records = Vec::new();
         for read in read_records::<F, R>(&self.writer.files, dir, &mut loaded.notices) {
@@ -108,6 +120,7 @@ impl<F: Files> Store<F> {
             let Some(folder) = self.home.texts(&key) else { return false };
             let least = if record.active() || recent.contains(&key) { Need::History } else { Need::Later };
             let lost = fill(&self.writer.files, &folder, record, least);
+            self.settle(&folder, loaded);
             self.texts.extend(present(&folder, record));
             let older = self.note_moved(&key, &folder);
             if !older.is_empty() {
