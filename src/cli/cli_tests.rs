@@ -23,7 +23,7 @@ fn home_may_stand_anywhere() {
 
 #[test]
 fn commands_are_understood() {
-    assert!(matches!(said(&[]).unwrap().command, None));
+    assert!(said(&[]).unwrap().command.is_none());
     assert!(matches!(said(&["drive"]).unwrap().command, Some(Command::Drive)));
     let Some(Command::Demo(demo)) = said(&["demo", "--headless", "--speed", "20"]).unwrap().command else { panic!() };
     assert!(demo.headless && demo.speed == Tempo::of_speed(20.0).unwrap());

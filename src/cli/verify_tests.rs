@@ -22,7 +22,8 @@ fn talk(prompts: &[&str]) -> (Arc<Conversation>, Vec<u64>) {
         let line = serde_json::json!({"type": "user", "uuid": format!("t{}", n + 1), "sessionId": "s1", "cwd": "/w",
             "timestamp": "2026-11-30T09:00:00Z", "origin": {"kind": "human"}, "promptSource": "typed",
             "message": {"role": "user", "content": prompt}});
-        bytes.push_str(&format!("{line}\n"));
+        bytes.push_str(&line.to_string());
+        bytes.push('\n');
         ends.push(bytes.len() as u64);
     }
     (Arc::new(read_all(Agent::Claude, bytes.as_bytes())), ends)

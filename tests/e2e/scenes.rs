@@ -47,11 +47,11 @@ impl Screen {
     /// Presses a key until the screen no longer shows the words: a banner's keys count only after a moment.
     fn press_until_gone(&self, key: &str, words: &str) {
         let started = Instant::now();
-        let mut pressed = Instant::now() - Duration::from_secs(2);
+        let mut pressed: Option<Instant> = None;
         while self.shown().contains(words) {
-            if pressed.elapsed() > Duration::from_millis(1_500) {
+            if pressed.is_none_or(|at| at.elapsed() > Duration::from_millis(1_500)) {
                 self.tmux(&["send-keys", key]);
-                pressed = Instant::now();
+                pressed = Some(Instant::now());
             }
             assert!(
                 started.elapsed() < Duration::from_secs(30),

@@ -9,7 +9,11 @@
     clippy::string_slice,
     clippy::disallowed_methods,
     clippy::too_many_lines,
-    reason = "a test fails by panicking and may look at the real clock and files"
+    clippy::needless_pass_by_value,
+    clippy::type_complexity,
+    clippy::format_collect,
+    clippy::semicolon_if_nothing_returned,
+    reason = "a test fails by panicking, may look at the real clock and files, and is read once, not called by others"
 )]
 
 mod driver;

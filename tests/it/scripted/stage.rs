@@ -88,7 +88,7 @@ impl Playing {
         let (told, outcomes) = channel();
         let report = Box::new(move |outcome| drop(told.send(outcome)));
         let world = World::start(&stage, Tempo::of_speed(20.0).unwrap(), &supervisor, report).unwrap();
-        Self { stage, world, outcomes, supervisor: supervisor }
+        Self { stage, world, outcomes, supervisor }
     }
 
     fn key(&self, role: Role) -> SessionKey {
@@ -156,7 +156,7 @@ fn a_message_is_on_its_way_until_the_transcript_shows_it() {
     let text = "Review the implementer's work, please.";
     match play.send(Role::Reviewer, text) {
         Outcome::Sent { report, enter_only, .. } => {
-            assert!(report.entered && report.last_key_at.is_some() && !enter_only)
+            assert!(report.entered && report.last_key_at.is_some() && !enter_only);
         }
         other => panic!("{other:?}"),
     }

@@ -123,7 +123,11 @@ impl Brain {
             }
             self.phases_done += 1;
         }
-        if self.identical { "Done.".into() } else { format!("Phase {} stands, answer {}.", self.phases_done, self.answers) }
+        if self.identical {
+            "Done.".into()
+        } else {
+            format!("Phase {} stands, answer {}.", self.phases_done, self.answers)
+        }
     }
 
     fn judge(&mut self, prompt: &str, rng: &mut Rng, plan: &Plan) -> String {
@@ -136,7 +140,11 @@ impl Brain {
         let finds = self.reviews.get(self.reviewed).copied().unwrap_or(false);
         self.reviewed += 1;
         if finds {
-            if self.identical { "One remark: not yet.".into() } else { format!("Remark {}: the key is missing.", self.answers) }
+            if self.identical {
+                "One remark: not yet.".into()
+            } else {
+                format!("Remark {}: the key is missing.", self.answers)
+            }
         } else if plan.near_misses && !self.near_miss_asked && rng.chance(50) {
             self.near_miss_asked = true;
             "LGTM with one nit".into()

@@ -88,8 +88,7 @@ impl Writer {
     }
 
     fn queue(&self, at: Timestamp, operation: &str, extra: Value) -> Value {
-        let mut record =
-            json!({"type": "queue-operation", "operation": operation, "timestamp": at.to_string(), "sessionId": self.session});
+        let mut record = json!({"type": "queue-operation", "operation": operation, "timestamp": at.to_string(), "sessionId": self.session});
         if let (Some(record), Value::Object(extra)) = (record.as_object_mut(), extra) {
             record.extend(extra);
         }
@@ -105,21 +104,29 @@ impl Writer {
             Line::Enqueue { text } => return vec![self.queue(at, "enqueue", json!({"content": text}))],
             Line::Dequeue => return vec![self.queue(at, "dequeue", json!({}))],
             Line::Remove => return vec![self.queue(at, "remove", json!({"reason": "absorbed_mid_turn"}))],
-            Line::Tool { call, command } => json!({"type": "assistant", "message": {"id": format!("m-{call}"), "type": "message",
+            Line::Tool { call, command } => {
+                json!({"type": "assistant", "message": {"id": format!("m-{call}"), "type": "message",
                 "role": "assistant", "model": "sim", "stop_reason": "tool_use",
-                "content": [{"type": "tool_use", "id": call, "name": "Bash", "input": {"command": command}}]}}),
+                "content": [{"type": "tool_use", "id": call, "name": "Bash", "input": {"command": command}}]}})
+            }
             Line::ToolResult { call } => json!({"type": "user", "message": {"role": "user",
                 "content": [{"type": "tool_result", "tool_use_id": call, "content": "ok"}]}, "toolUseResult": {"stdout": "ok"}}),
-            Line::Text { message, text, last } => json!({"type": "assistant", "message": {"id": message, "type": "message",
+            Line::Text { message, text, last } => {
+                json!({"type": "assistant", "message": {"id": message, "type": "message",
                 "role": "assistant", "model": "sim", "stop_reason": if *last { "end_turn" } else { "tool_use" },
-                "content": [{"type": "text", "text": text}]}}),
-            Line::End { .. } => json!({"type": "system", "subtype": "turn_duration", "durationMs": 1000, "isMeta": false}),
+                "content": [{"type": "text", "text": text}]}})
+            }
+            Line::End { .. } => {
+                json!({"type": "system", "subtype": "turn_duration", "durationMs": 1000, "isMeta": false})
+            }
             Line::Interrupted => json!({"type": "user", "rowSource": "harness", "message": {"role": "user",
                 "content": [{"type": "text", "text": "[Request interrupted by user]"}]}}),
-            Line::Failed { status, words } => json!({"type": "assistant", "isApiErrorMessage": true, "apiErrorStatus": status,
+            Line::Failed { status, words } => {
+                json!({"type": "assistant", "isApiErrorMessage": true, "apiErrorStatus": status,
                 "error": if *status == 429 { "rate_limit" } else { "server_error" },
                 "message": {"id": format!("err-{}", self.records), "type": "message", "role": "assistant",
-                    "model": "<synthetic>", "stop_reason": "stop_sequence", "content": [{"type": "text", "text": words}]}}),
+                    "model": "<synthetic>", "stop_reason": "stop_sequence", "content": [{"type": "text", "text": words}]}})
+            }
             Line::Report { text } => json!({"type": "user", "promptSource": "system",
                 "origin": {"kind": "task-notification"},
                 "message": {"role": "user", "content": format!("<task-notification>\n<tool-use-id>launch</tool-use-id>\n{text}</task-notification>")}}),
@@ -136,15 +143,19 @@ impl Writer {
         vec![self.claude_record(at, body)]
     }
 
-    fn codex_record(&mut self, at: Timestamp, kind: &str, payload: Value) -> Value {
+    fn codex_record(&mut self, at: Timestamp, kind: &str, payload: &Value) -> Value {
         self.records += 1;
         json!({"timestamp": at.to_string(), "ordinal": self.records, "type": kind, "payload": payload})
     }
 
-    fn item(&mut self, at: Timestamp, item: Value) -> Value {
+    fn item(&mut self, at: Timestamp, item: &Value) -> Value {
         let turn = self.turn_id();
         let thread = self.session.clone();
-        self.codex_record(at, "event_msg", json!({"type": "item_completed", "thread_id": thread, "turn_id": turn, "item": item}))
+        self.codex_record(
+            at,
+            "event_msg",
+            &json!({"type": "item_completed", "thread_id": thread, "turn_id": turn, "item": item}),
+        )
     }
 
     fn turn_id(&self) -> String {
@@ -153,51 +164,84 @@ impl Writer {
 
     fn codex_prompt(&mut self, at: Timestamp, text: &str, out: &mut Vec<Value>) {
         let id = format!("u{}", self.records);
-        out.push(self.codex_record(at, "response_item", json!({"type": "message", "role": "user",
+        out.push(self.codex_record(
+            at,
+            "response_item",
+            &json!({"type": "message", "role": "user",
             "content": [{"type": "input_text", "text": text}],
-            "internal_chat_message_metadata_passthrough": {"content_item_kinds": ["user.text"]}})));
-        out.push(self.item(at, json!({"type": "UserMessage", "id": id, "content": [{"type": "text", "text": text}]})));
+            "internal_chat_message_metadata_passthrough": {"content_item_kinds": ["user.text"]}}),
+        ));
+        out.push(self.item(at, &json!({"type": "UserMessage", "id": id, "content": [{"type": "text", "text": text}]})));
     }
 
     fn codex(&mut self, at: Timestamp, line: &Line) -> Vec<Value> {
         let mut out = Vec::new();
         if self.records == 0 {
             let (id, cwd) = (self.session.clone(), self.cwd.clone());
-            out.push(self.codex_record(at, "session_meta", json!({"id": id, "session_id": id, "cwd": cwd,
-                "originator": "codex-tui", "cli_version": "0.171.0", "source": "vscode", "thread_source": "user"})));
+            out.push(self.codex_record(
+                at,
+                "session_meta",
+                &json!({"id": id, "session_id": id, "cwd": cwd,
+                "originator": "codex-tui", "cli_version": "0.171.0", "source": "vscode", "thread_source": "user"}),
+            ));
         }
         match line {
             Line::Prompt { text, queued } => {
                 self.turn += 1;
                 let turn = self.turn_id();
-                out.push(self.codex_record(at, "event_msg", json!({"type": "task_started", "turn_id": turn,
-                    "turn_attribution": {"turn_id": turn, "turn_trigger": if *queued { "queue" } else { "user" }}})));
+                out.push(self.codex_record(
+                    at,
+                    "event_msg",
+                    &json!({"type": "task_started", "turn_id": turn,
+                    "turn_attribution": {"turn_id": turn, "turn_trigger": if *queued { "queue" } else { "user" }}}),
+                ));
                 let cwd = self.cwd.clone();
-                out.push(self.codex_record(at, "turn_context", json!({"turn_id": turn, "cwd": cwd})));
+                out.push(self.codex_record(at, "turn_context", &json!({"turn_id": turn, "cwd": cwd})));
                 self.codex_prompt(at, text, &mut out);
             }
             Line::Absorbed { text } => self.codex_prompt(at, text, &mut out),
             Line::Enqueue { .. } | Line::Dequeue | Line::Remove | Line::Report { .. } | Line::Launch { .. } => {}
-            Line::Tool { call, command } => out.push(self.codex_record(at, "response_item", json!({"type": "function_call",
-                "name": "exec_command", "arguments": json!({"cmd": command}).to_string(), "call_id": call}))),
-            Line::ToolResult { call } => out.push(self.codex_record(at, "response_item",
-                json!({"type": "function_call_output", "call_id": call, "output": "ok"}))),
+            Line::Tool { call, command } => out.push(self.codex_record(
+                at,
+                "response_item",
+                &json!({"type": "function_call",
+                "name": "exec_command", "arguments": json!({"cmd": command}).to_string(), "call_id": call}),
+            )),
+            Line::ToolResult { call } => out.push(self.codex_record(
+                at,
+                "response_item",
+                &json!({"type": "function_call_output", "call_id": call, "output": "ok"}),
+            )),
             Line::Text { message, text, .. } => {
-                out.push(self.item(at, json!({"type": "AgentMessage", "id": message, "content": [{"type": "Text", "text": text}]})));
-                out.push(self.codex_record(at, "response_item", json!({"type": "message", "role": "assistant", "id": message,
-                    "content": [{"type": "output_text", "text": text}]})));
+                out.push(self.item(
+                    at,
+                    &json!({"type": "AgentMessage", "id": message, "content": [{"type": "Text", "text": text}]}),
+                ));
+                out.push(self.codex_record(
+                    at,
+                    "response_item",
+                    &json!({"type": "message", "role": "assistant", "id": message,
+                    "content": [{"type": "output_text", "text": text}]}),
+                ));
             }
             Line::End { last } => {
                 let turn = self.turn_id();
-                out.push(self.codex_record(at, "event_msg", json!({"type": "task_complete", "turn_id": turn,
-                    "last_agent_message": last})));
+                out.push(self.codex_record(
+                    at,
+                    "event_msg",
+                    &json!({"type": "task_complete", "turn_id": turn,
+                    "last_agent_message": last}),
+                ));
             }
             Line::Interrupted => {
                 let turn = self.turn_id();
-                out.push(self.codex_record(at, "response_item", json!({"type": "message", "role": "user",
+                out.push(self.codex_record(at, "response_item", &json!({"type": "message", "role": "user",
                     "content": [{"type": "input_text", "text": "<turn_aborted>\nThe user interrupted the previous turn.\n</turn_aborted>"}]})));
-                out.push(self.codex_record(at, "event_msg",
-                    json!({"type": "turn_aborted", "turn_id": turn, "reason": "interrupted"})));
+                out.push(self.codex_record(
+                    at,
+                    "event_msg",
+                    &json!({"type": "turn_aborted", "turn_id": turn, "reason": "interrupted"}),
+                ));
             }
             Line::Failed { status, words } => {
                 let turn = self.turn_id();
@@ -205,8 +249,12 @@ impl Writer {
                 if *status == 429 {
                     info = json!({"response_too_many_failed_attempts": {"http_status_code": status}});
                 }
-                out.push(self.codex_record(at, "event_msg", json!({"type": "task_complete", "turn_id": turn,
-                    "last_agent_message": null, "error": {"message": words, "codex_error_info": info}})));
+                out.push(self.codex_record(
+                    at,
+                    "event_msg",
+                    &json!({"type": "task_complete", "turn_id": turn,
+                    "last_agent_message": null, "error": {"message": words, "codex_error_info": info}}),
+                ));
             }
         }
         out

@@ -29,6 +29,7 @@ pub struct Disk {
 }
 
 #[derive(Debug)]
+#[expect(clippy::large_enum_variant, reason = "a handful of them live at once")]
 enum Saved {
     Run(RunRecord),
     Pair(PairRecord),
@@ -107,7 +108,8 @@ impl Disk {
                 Saved::Pair(_) | Saved::Discard(_) => false,
             });
             if there != acknowledged && !perhaps {
-                self.wrong.push(format!("acknowledged-is-durable: run {id}\n{there:#?}\nacknowledged\n{acknowledged:#?}"));
+                self.wrong
+                    .push(format!("acknowledged-is-durable: run {id}\n{there:#?}\nacknowledged\n{acknowledged:#?}"));
             }
         }
         for id in self.pairs.keys().chain(pairs.keys()) {
@@ -118,7 +120,8 @@ impl Disk {
                 Saved::Run(_) | Saved::Discard(_) => false,
             });
             if there != acknowledged && !perhaps {
-                self.wrong.push(format!("acknowledged-is-durable: pair {id}\n{there:#?}\nacknowledged\n{acknowledged:#?}"));
+                self.wrong
+                    .push(format!("acknowledged-is-durable: pair {id}\n{there:#?}\nacknowledged\n{acknowledged:#?}"));
             }
         }
         (self.runs, self.pairs) = (runs, pairs);

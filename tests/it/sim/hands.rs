@@ -42,14 +42,15 @@ impl Agents for Hands {
             Job::Send(record, delivery) => {
                 let claude = delivery.session.agent == Agent::Claude;
                 world.begun.push((record.clone(), delivery.entry.clone()));
-                let keys =
-                    if claude { Keys::Paste { record, delivery } } else { Keys::Queue { record, delivery } };
+                let keys = if claude { Keys::Paste { record, delivery } } else { Keys::Queue { record, delivery } };
                 world.after(wait, Happening::Key(epoch, keys));
             }
             Job::PressEnter(record, delivery) => {
                 world.after(wait, Happening::Key(epoch, Keys::Enter { record, delivery, enter_only: true }));
             }
-            Job::Git { worktree } => world.after(wait, Happening::Outcome(epoch, Outcome::Git { worktree, mark: None })),
+            Job::Git { worktree } => {
+                world.after(wait, Happening::Outcome(epoch, Outcome::Git { worktree, mark: None }))
+            }
             Job::Clipboard(_) => {}
             Job::BringBack(session) => {
                 let done = Outcome::BroughtBack(session.key(), Ok("it is back".into()));
@@ -260,4 +261,3 @@ impl World {
         self.after(wait + 5, Happening::Outcome(epoch, outcome));
     }
 }
-

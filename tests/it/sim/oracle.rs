@@ -96,7 +96,12 @@ fn exactly_once<'a>(
 }
 
 /// `no-unreviewed-convergence` and `no-stale-verdict`.
-fn nothing_unreviewed(run: &RunRecord, pairs: &[PairRecord], conversations: &[std::sync::Arc<Conversation>; 2], wrong: &mut Vec<String>) {
+fn nothing_unreviewed(
+    run: &RunRecord,
+    pairs: &[PairRecord],
+    conversations: &[std::sync::Arc<Conversation>; 2],
+    wrong: &mut Vec<String>,
+) {
     let [implementer, reviewer] = conversations;
     for attempt in run.phases.iter().filter(|attempt| attempt.status == AttemptStatus::Converged) {
         if attempt.by.as_deref() == Some("user") {
@@ -127,7 +132,10 @@ fn nothing_unreviewed(run: &RunRecord, pairs: &[PairRecord], conversations: &[st
         let approves = reviewer.turns.iter().skip(from).any(|turn| {
             turn.is_answered()
                 && turn.answer.as_ref().is_some_and(|answer| {
-                    matches!(verdict::stop_signal(&answer.text, &pair.config.stop_signal), verdict::Verdict::Match { .. })
+                    matches!(
+                        verdict::stop_signal(&answer.text, &pair.config.stop_signal),
+                        verdict::Verdict::Match { .. }
+                    )
                 })
         });
         if !approves {
@@ -141,15 +149,19 @@ fn nothing_unreviewed(run: &RunRecord, pairs: &[PairRecord], conversations: &[st
         })
     };
     let by_person = run.phases.iter().any(|attempt| {
-        attempt.by.as_deref() == Some("user") || matches!(attempt.status, AttemptStatus::Skipped | AttemptStatus::Stopped)
+        attempt.by.as_deref() == Some("user")
+            || matches!(attempt.status, AttemptStatus::Skipped | AttemptStatus::Stopped)
     });
-    for entry in run.outbox.iter().filter(|entry| entry.purpose == Purpose::Advance && entry.state == EntryState::Delivered) {
+    for entry in
+        run.outbox.iter().filter(|entry| entry.purpose == Purpose::Advance && entry.state == EntryState::Delivered)
+    {
         let Some(at) = entry.delivered_turn_id.as_ref().and_then(|turn| implementer.turn_index(turn)) else { continue };
         let before = implementer.turns[..at].iter().rev().find(|turn| turn.is_answered());
         let Some(turn) = before else { continue };
         let Some(answer) = &turn.answer else { continue };
-        let first = run.outbox.iter().find(|entry| entry.purpose == Purpose::Advance).is_some_and(|first| first.id == entry.id)
-            && run.config.first_phase == trellis::model::config::FirstPhase::Ask;
+        let first =
+            run.outbox.iter().find(|entry| entry.purpose == Purpose::Advance).is_some_and(|first| first.id == entry.id)
+                && run.config.first_phase == trellis::model::config::FirstPhase::Ask;
         // What a person asked for while the prompt was already on its way cannot be overtaken any more; edits of it keep
         // the run from completing, and the next review sees them.
         let meanwhile = entry.attempt_at.is_some_and(|begun| turn.prompt.record.at.is_some_and(|at| at >= begun));

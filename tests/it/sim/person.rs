@@ -65,7 +65,8 @@ pub fn answer(world: &mut World, run: &RunRecord, pair: Option<&PairRecord>) -> 
                 world.agents[side].input.clear();
             }
         }
-        let idle = world.agents.iter().all(|agent| agent.submitted == 0 && agent.queue.is_empty() && agent.input.is_empty());
+        let idle =
+            world.agents.iter().all(|agent| agent.submitted == 0 && agent.queue.is_empty() && agent.input.is_empty());
         let nothing_coming = !world
             .agenda
             .values()

@@ -93,7 +93,11 @@ impl World {
         let agent = |kind: Agent, name: &str, brain: Brain| {
             let session = format!("{name}-{}", kind.as_str());
             FakeAgent {
-                session: SessionRef { agent: kind, worktree: "/sim/shop".into(), session_id: SessionId::new(session.clone()) },
+                session: SessionRef {
+                    agent: kind,
+                    worktree: "/sim/shop".into(),
+                    session_id: SessionId::new(session.clone()),
+                },
                 writer: Writer::new(kind, &session, "/sim/shop"),
                 file: Vec::new(),
                 identity: 1,
@@ -245,7 +249,11 @@ impl World {
         }
         let wait = self.rng.between(200, 8_000);
         steps.push_back((wait, reply.lines(&mut self.next_id)));
-        let end = if self.rng.chance(self.plan.late_records) { self.rng.between(300, 3_000) } else { self.rng.between(5, 150) };
+        let end = if self.rng.chance(self.plan.late_records) {
+            self.rng.between(300, 3_000)
+        } else {
+            self.rng.between(5, 150)
+        };
         steps.push_back((end, reply.ending()));
         self.agents[side].turn = Some((turn, steps));
         self.schedule_step(side, turn);
