@@ -22,7 +22,7 @@ use crate::model::event::Event;
 use crate::model::ids::{RecordKey, SessionRef, is_safe_name};
 use crate::model::text::TextRef;
 use crate::paths::{AgentRoots, Environment, Home};
-use crate::store::lock::{Lock, LockError};
+use crate::store::lock::{Holder, Lock, LockError, holder};
 use crate::store::old_of;
 use crate::store::reader::Reader;
 use crate::supervise::Supervisor;
@@ -86,6 +86,18 @@ impl Ground {
                 folder: self.environment.tmux_tmpdir.clone(),
             },
             message_file_above: self.config.message_file_above,
+        }
+    }
+
+    /// Refuses, naming the process, if another one drives the home. Nothing is made.
+    ///
+    /// # Errors
+    /// Another process drives it, or its lock cannot be looked at.
+    pub fn refuse_if_driven(&self) -> Result<(), Failure> {
+        match holder(&self.home) {
+            Ok(Holder::Nobody) => Ok(()),
+            Ok(Holder::Process(pid)) => Err(Driver { pid, home: self.home.root().display().to_string() }.refusal()),
+            Err(error) => Err(Failure::refused(error.to_string())),
         }
     }
 

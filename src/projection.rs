@@ -253,7 +253,7 @@ pub struct ReviewView {
     pub points: u32,
     /// Of those, repeated ones.
     pub repeated: u32,
-    /// Lines changed since the review before, where git says it.
+    /// Lines that the reviewed turn added, as its tools tell; `None`: one of them does not say.
     pub lines: Option<u32>,
 }
 

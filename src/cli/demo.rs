@@ -16,7 +16,7 @@ use crate::model::event::{Event, EventKind};
 use crate::model::ids::Role;
 use crate::model::run::{RunRecord, RunStop};
 use crate::model::tempo::Tempo;
-use crate::paths::Home;
+use crate::paths::{Environment, Home};
 
 /// Plays.
 ///
@@ -27,10 +27,9 @@ pub fn demo(home: Option<&Path>, args: &DemoArgs) -> Result<(), Failure> {
         return list();
     }
     let script = Chosen::of(args)?;
-    let root = match home {
-        Some(root) => root.to_owned(),
-        None => own_folder()?,
-    };
+    let named = home.map(Path::to_owned).or_else(demo_home_around);
+    let is_own = named.is_none();
+    let root = named.map_or_else(own_folder, Ok)?;
     let lock = match Place::take(&Home::at(&root))? {
         Place::Ours(lock) => lock,
         // Whoever drives this home also plays it.
@@ -44,7 +43,7 @@ pub fn demo(home: Option<&Path>, args: &DemoArgs) -> Result<(), Failure> {
         return print_stop_again(&ground, run);
     }
     let engine = Engine::start_in(ground, lock, How::Drive, args.speed)?;
-    if home.is_none() {
+    if is_own {
         out::note(&format!("the demo's home is {}; --home {} goes on with it", root.display(), root.display()));
     }
     if args.headless {
@@ -84,6 +83,12 @@ impl Chosen {
 fn prepare(root: &Path, script: Option<&Chosen>) -> Result<Stage, Failure> {
     let wanted = script.map(|chosen| Wanted { name: &chosen.name, text: &chosen.text });
     home::prepare(root, wanted, clock::now()).map_err(Failure::refused)
+}
+
+/// The home of the environment, if a demo lives there already. Any other one is the person's, or is to be: it is left alone.
+fn demo_home_around() -> Option<PathBuf> {
+    let named = Environment::read().trellis_home?;
+    home::is_one(&named).then_some(named)
 }
 
 /// A folder of its own: a demo never lives in the person's real home.

@@ -4,7 +4,7 @@
 use std::collections::BTreeSet;
 use std::path::Path;
 
-use tokio::sync::broadcast::error::RecvError;
+use tokio::sync::broadcast::error::{RecvError, TryRecvError};
 
 use super::{Failure, out};
 use crate::boot::{Engine, Ground, How, Place};
@@ -41,6 +41,7 @@ pub fn drive(home: Option<&Path>) -> Result<(), Failure> {
         loop {
             let projection = projections.borrow_and_update().clone();
             if projection.at.is_some() && projection.runs.iter().all(is_over) {
+                listener.drain()?;
                 break Ok(Some("no run is left to drive"));
             }
             listener.tell_needs(&projection, None);
@@ -110,10 +111,7 @@ impl Listener {
         loop {
             let projection = projections.borrow_and_update().clone();
             if let Some(words) = self.tell_needs(&projection, Some(run)) {
-                // What led to it was published before: it is printed first.
-                while let Ok(event) = self.events.try_recv() {
-                    heard(Ok(event))?;
-                }
+                self.drain()?;
                 return Ok(End::NeedsPerson(words));
             }
             tokio::select! {
@@ -128,6 +126,17 @@ impl Listener {
                 },
                 _ = engine.supervisor.stopped() => return Ok(End::Told),
             }
+        }
+    }
+
+    /// Prints what was published before the state that was just seen: nothing of it is left out at an end.
+    fn drain(&mut self) -> Result<(), Failure> {
+        loop {
+            match self.events.try_recv() {
+                Ok(event) => heard(Ok(event))?,
+                Err(TryRecvError::Lagged(missed)) => heard(Err(RecvError::Lagged(missed)))?,
+                Err(TryRecvError::Empty | TryRecvError::Closed) => return Ok(()),
+            };
         }
     }
 

@@ -136,7 +136,8 @@ fn described(run: &RunRecord, pairs: &[&PairRecord], loaded: &Loaded) -> String 
         let _ = writeln!(text, "{}", out::plain(words));
     };
     line(&format!("{}  {}", run.id, title(run)));
-    line(&format!("{}, {} phases done", state_words(run, loaded), run.phases_done));
+    let done = if run.phases_done == 1 { "phase" } else { "phases" };
+    line(&format!("{}, {} {done} done", state_words(run, loaded), run.phases_done));
     if !run.paused_detail.is_empty() && run.is_active() {
         line(&run.paused_detail);
     }
@@ -167,8 +168,9 @@ fn attempt_words(attempt: &Attempt, relays: u32) -> String {
         AttemptStatus::Stopped => "stopped",
         AttemptStatus::Error => "failed",
     };
+    let word = if relays == 1 { "relay" } else { "relays" };
     let unreviewed = if attempt.reviewed || attempt.status != AttemptStatus::Converged { "" } else { ", not reviewed" };
-    format!("  phase {:<3} {status}{unreviewed}, {relays} relays: {}", attempt.n, attempt.summary)
+    format!("  phase {:<3} {status}{unreviewed}, {relays} {word}: {}", attempt.n, attempt.summary)
 }
 
 /// The side an entry goes to, as a word.

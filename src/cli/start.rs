@@ -21,6 +21,8 @@ use crate::model::tempo::Tempo;
 pub fn start(home: Option<&Path>, args: &StartArgs) -> Result<(), Failure> {
     let config = config(args)?;
     let ground = Ground::find(home)?;
+    // Before anything is looked up: whoever drives is the first thing to know, and a refused start makes no home.
+    ground.refuse_if_driven()?;
     let live = ground.live_sessions();
     let order = NewRun {
         implementer: side(&ground, &live, &args.implementer)?,
@@ -102,6 +104,7 @@ fn config(args: &StartArgs) -> Result<RunConfig, Failure> {
     let Ok(Value::Object(mut fields)) = serde_json::to_value(RunConfig::default()) else {
         return Err(Failure::internal("the default settings cannot be written down"));
     };
+    let mut config = RunConfig::default();
     for (key, value) in &args.settings {
         let Some(known) = fields.get_mut(key) else {
             let names = RUN_SETTINGS.join(", ");
@@ -112,9 +115,9 @@ fn config(args: &StartArgs) -> Result<RunConfig, Failure> {
             (Value::String(_), Value::Number(_) | Value::Bool(_) | Value::Null) => Value::String(value.to_string()),
             _ => value.clone(),
         };
+        config = serde_json::from_value(Value::Object(fields.clone()))
+            .map_err(|error| Failure::usage(format!("--set {key}: {}", one_line(&error.to_string()))))?;
     }
-    let mut config: RunConfig = serde_json::from_value(Value::Object(fields))
-        .map_err(|error| Failure::usage(format!("--set: {}", one_line(&error.to_string()))))?;
     if let Some(first) = args.first_phase {
         config.first_phase = first.into();
     }

@@ -1,7 +1,7 @@
 //! The driver without a clock, a thread or a channel: inputs and the time go in, jobs go to the ports, events and the
 //! projection come out. The real task and the simulator run this same code.
 //!
-//! The only way a record changes is [`Core::law`]: step → save → act → publish. Which step is due is the machines'
+//! The only way a record changes is `Core::law`: step → save → act → publish. Which step is due is the machines'
 //! business, which record is looked at and when is [`looks`]'s, what a person ordered is [`orders`]'s.
 
 pub mod acts;

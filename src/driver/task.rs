@@ -132,9 +132,13 @@ impl<R: Records, T: Transcripts, A: Agents> Task<R, T, A> {
         false
     }
 
-    /// Answers, events and the projection, in this order: whoever hears of an event finds it on the screen soon after.
+    /// Events, the projection and answers, in this order: whoever sees a state has heard what led to it, and whoever has
+    /// an answer finds its effect on the screen.
     fn hand_out(&mut self) {
         let projection = self.core.projection((self.clock)());
+        for event in self.core.take_events() {
+            let _ = self.line.events.send(event);
+        }
         self.line.projection.send_if_modified(|last| {
             let is_newer = last.seq != projection.seq;
             if is_newer {
@@ -146,9 +150,6 @@ impl<R: Records, T: Transcripts, A: Agents> Task<R, T, A> {
             if let Some(answer) = self.waiting.remove(&ticket) {
                 let _ = answer.send(reply);
             }
-        }
-        for event in self.core.take_events() {
-            let _ = self.line.events.send(event);
         }
     }
 

@@ -115,7 +115,7 @@ pub(super) fn side<R: Loop>(draft: &Draft<'_, R>, role: Role, does: &str) -> Wai
     match turns::read(draft, role) {
         Reading::Busy(idle) if idle.because.contains(&Busy::Turn) => Wait {
             who: format!("{name} {does}"),
-            what: newest.map_or_else(String::new, |turn| doing(draft, turn)),
+            what: newest.map_or_else(String::new, |turn| doing(draft, role, turn)),
             since: newest.and_then(|turn| turn.prompt.record.at),
             ends: format!("ends when {name} ends its turn"),
             deadline: None,
@@ -147,13 +147,13 @@ pub(super) fn side<R: Loop>(draft: &Draft<'_, R>, role: Role, does: &str) -> Wai
     }
 }
 
-/// What a running turn does, or for how long nothing was heard of it.
-fn doing<R: Loop>(draft: &Draft<'_, R>, turn: &Turn) -> String {
-    let silent_since = turn.last_record.at.filter(|at| later(*at, SILENT) <= draft.now());
-    match silent_since {
-        Some(at) => format!("no sign for {}", span(draft.now(), at)),
-        None => session::activity(turn),
-    }
+/// What a running turn does, or for how long nothing was heard of it: then the talk may go on elsewhere.
+fn doing<R: Loop>(draft: &Draft<'_, R>, role: Role, turn: &Turn) -> String {
+    let Some(at) = turn.last_record.at.filter(|at| later(*at, SILENT) <= draft.now()) else {
+        return session::activity(turn);
+    };
+    let silent = format!("no sign for {}", span(draft.now(), at));
+    newer_session(draft, role).map_or(silent.clone(), |newer| format!("{silent}; {newer}"))
 }
 
 /// A duration in short: `12s`, `4m`, `3h19m`.
@@ -197,7 +197,7 @@ fn busy_ends(name: &str, idle: &IdleVerdict) -> String {
 }
 
 /// A newer session of the same folder, without proof that it took this one's place.
-fn newer_session<R: Loop>(draft: &Draft<'_, R>, role: Role) -> Option<String> {
+pub(super) fn newer_session<R: Loop>(draft: &Draft<'_, R>, role: Role) -> Option<String> {
     draft
         .side(role)
         .newer_in_folder

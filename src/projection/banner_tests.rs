@@ -94,8 +94,9 @@ fn a_manual_pause_needs_no_banner() {
     assert_eq!((view.standing, view.sentence.as_str()), (Standing::Paused, "paused by you"));
 }
 
+/// L9, L11: reviews that find as much as before, over turns that change nothing, are shown as just that.
 #[test]
-fn no_agreement_shows_what_is_not_reviewed_and_that_it_does_not_shrink() {
+fn l09_l11_no_agreement_shows_what_is_not_reviewed_and_that_it_does_not_shrink() {
     let mut stage = paused_run(PauseReason::PhaseNotConverged);
     let review = "1. rounds twice\n2. no key";
     stage.implementer = talk(
@@ -125,8 +126,10 @@ fn no_agreement_shows_what_is_not_reviewed_and_that_it_does_not_shrink() {
     assert!(said(&view).contains("no agreement after 5 relays"), "{}", said(&view));
     assert!(said(&view).contains("claude's last fix (12:04) is NOT reviewed."), "{}", said(&view));
     assert!(said(&view).contains("The reviews do not shrink."), "{}", said(&view));
-    let rows: Vec<(u32, u32, u32)> = view.reviews.iter().map(|row| (row.n, row.points, row.repeated)).collect();
-    assert_eq!(rows, [(1, 2, 0), (2, 2, 2), (3, 2, 2)]);
+    let rows: Vec<_> = view.reviews.iter().map(|row| (row.n, row.points, row.repeated, row.lines)).collect();
+    assert_eq!(rows, [(1, 2, 0, Some(0)), (2, 2, 2, Some(0)), (3, 2, 2, Some(0))]);
+    let keys: Vec<&str> = view.banner.as_ref().unwrap().offers.iter().map(|offer| offer.key.as_str()).collect();
+    assert!(["+", "a", "s", "x"].iter().all(|key| keys.contains(key)), "{keys:?}");
     assert_eq!(view.relay_list.len(), 5);
     assert_eq!(view.relay_list[1].points, Some(2));
     assert_eq!(view.relay_list[0].first_line, "Did it.", "the answer, not the prompt in front of it");

@@ -286,7 +286,9 @@ fn sentence(record: &RecordFacts<'_>, labels: &Labels, view: &RunView, facts: &F
         Standing::Going | Standing::Waits => {
             let counted = record.pair.is_some_and(PairRecord::is_active) && view.relays > 0;
             if counted {
-                format!("{} · relay {} of {}", view.wait.who, view.relays, view.max_relays)
+                let idle = view.stage == Some(Stage::Review) && reviews::carries_no_edit(record);
+                let remark = if idle { " · no file was changed" } else { "" };
+                format!("{} · relay {} of {}{remark}", view.wait.who, view.relays, view.max_relays)
             } else {
                 view.wait.who.clone()
             }

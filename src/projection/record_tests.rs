@@ -1,6 +1,6 @@
 //! Standing, sentence, stage and counts in the states a run goes through.
 
-use super::super::samples::{Stage, after, pair, run};
+use super::super::samples::{Stage, after, pair, round, run, talk, turn};
 use super::super::{RunView, Stage as Step, Standing};
 use super::view;
 use crate::machine::Wait;
@@ -29,6 +29,21 @@ fn in_review_it_counts_relays() {
     assert_eq!((view.relays, view.max_relays), (5, 10));
     stage.pair.as_mut().unwrap().step = Some(PairStep::AwaitImplementer);
     assert_eq!(seen(&stage).stage, Some(Step::Build));
+}
+
+/// L13: words without work are reviewed as they are, and the screen says that no file was changed.
+#[test]
+fn l13_a_review_of_words_alone_says_that_no_file_was_changed() {
+    let mut stage = Stage::new(Some(run()), Some(pair()));
+    let pair = stage.pair.as_mut().unwrap();
+    pair.round_count = 1;
+    pair.rounds = vec![round(1, "c1", "x1")];
+    stage.wait = waiting("codex reviews");
+    assert_eq!(seen(&stage).sentence, "codex reviews · relay 1 of 10 · no file was changed");
+    let mut edited = turn("c1", "do phase three", "Did it.", 10, 20);
+    edited.edited_files = true;
+    stage.implementer = talk(Agent::Claude, vec![edited]);
+    assert_eq!(seen(&stage).sentence, "codex reviews · relay 1 of 10");
 }
 
 #[test]

@@ -110,10 +110,21 @@ fn answering_turn<'a>(conversation: &'a Conversation, delivered: &TurnId) -> Opt
     conversation.turns.get(at..)?.iter().find(|turn| turn.answer.is_some() && turn.outcome.is_some())
 }
 
-/// Lines added in the turn whose work was reviewed, where its tool calls say so.
+/// Whether the newest relay to the reviewer carries an answer whose turn edited no file, as far as its tools tell.
+#[must_use]
+pub fn carries_no_edit(record: &RecordFacts<'_>) -> bool {
+    let newest = || {
+        let rounds = record.pair?.rounds.iter().rev();
+        let round = rounds.into_iter().find(|round| round.direction == Direction::ToReviewer)?;
+        changed_lines(record.conversation(Role::Implementer)?, round.source_turn_id.as_ref())
+    };
+    newest() == Some(0)
+}
+
+/// Lines added in the turn whose work was reviewed: 0 when it called no tool that edits, `None` when one did not say.
 fn changed_lines(conversation: &Conversation, turn: Option<&TurnId>) -> Option<u32> {
     let turn = conversation.turns.get(conversation.turn_index(turn?)?)?;
-    let mut sum = None;
+    let mut sum = (!turn.edited_files).then_some(0);
     for item in &turn.items {
         if let ItemKind::Tool { lines: Some((added, _)), .. } = item.kind {
             sum = Some(sum.unwrap_or(0_u32).saturating_add(added));

@@ -160,6 +160,8 @@ fn scenes_end_where_a_person_is_needed_and_say_why() {
         assert_code(&output, 1, scene);
         let said = text(&output.stderr);
         assert!(said.contains(words), "{scene}: {said}");
+        let kept = fs::read(folder.path().join("events.jsonl")).unwrap();
+        assert_eq!(text(&output.stdout), text(&kept), "{scene}: every event is printed, also the last");
         let again = run(folder.path(), &["demo", "--headless", "--speed", "20"]);
         assert_code(&again, 1, scene);
         let other = run(folder.path(), &["demo", "--headless", "--scene", "night"]);
@@ -257,6 +259,70 @@ fn the_spare_pair_can_be_taken_into_a_run() {
     let output = run(home, &unknown);
     assert_code(&output, 1, "a session that exists nowhere");
     assert!(text(&output.stderr).contains("claude:none"), "{}", text(&output.stderr));
+}
+
+/// S3: one process drives a home; what changes something is refused with its pid, what only looks goes through.
+#[test]
+fn s3_a_second_process_is_refused_by_pid_and_may_look() {
+    let folder = tempfile::tempdir().unwrap();
+    let home = folder.path();
+    let mut driver = trellis(home);
+    let driver = driver.args(["demo", "--headless"]).stdout(std::process::Stdio::piped()).spawn().unwrap();
+    let mut driver = Ended(driver);
+    let mut line = String::new();
+    std::io::BufRead::read_line(&mut std::io::BufReader::new(driver.0.stdout.take().unwrap()), &mut line).unwrap();
+    let pid = format!("pid {}", driver.0.id());
+    let start = ["run", "start", "--implementer", "claude:any", "--reviewer", "codex:any"];
+    for words in [&["drive"][..], &["demo", "--headless"], &start] {
+        let output = run(home, words);
+        assert_code(&output, 1, &words.join(" "));
+        assert!(text(&output.stderr).contains(&pid), "{words:?}: {}", text(&output.stderr));
+        assert_eq!(text(&output.stderr).lines().count(), 1);
+    }
+    for words in [&["run", "list"][..], &["dump", "--screen", "runs", "--size", "80x24"]] {
+        assert_code(&run(home, words), 0, &words.join(" "));
+    }
+}
+
+/// A process of this test, ended with it.
+struct Ended(std::process::Child);
+
+impl Drop for Ended {
+    fn drop(&mut self) {
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
+}
+
+/// Every folder and file of a home is the person's alone; the environment's home is played in only if it is a demo's.
+#[test]
+fn a_demos_home_is_private_and_found_by_the_environment() {
+    use std::os::unix::fs::PermissionsExt as _;
+    let folder = tempfile::tempdir().unwrap();
+    let home = folder.path().join("demo");
+    let first = run(&home, &["demo", "--headless", "--speed", "50"]);
+    assert_code(&first, 0, "the demo");
+    let mut found = vec![home.clone()];
+    while let Some(path) = found.pop() {
+        let is_folder = path.is_dir();
+        let mode = fs::metadata(&path).unwrap().permissions().mode() & 0o777;
+        assert_eq!(mode, if is_folder { 0o700 } else { 0o600 }, "{}", path.display());
+        if is_folder {
+            found.extend(fs::read_dir(&path).unwrap().map(|entry| entry.unwrap().path()));
+        }
+    }
+    let around = |named: &Path| {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_trellis"));
+        command.env_clear().env("HOME", folder.path().join("nobody")).env("PATH", "/usr/bin:/bin");
+        command.env("TMPDIR", folder.path()).env("TRELLIS_HOME", named);
+        command.args(["demo", "--headless", "--speed", "50"]).output().unwrap()
+    };
+    let again = around(&home);
+    assert_code(&again, 0, "the same home, named by the environment");
+    assert_eq!(text(&again.stdout).lines().last(), text(&first.stdout).lines().last());
+    let own = folder.path().join("own");
+    assert_code(&around(&own), 0, "a home that is to be the person's");
+    assert!(!own.exists(), "nothing is played in it");
 }
 
 #[test]

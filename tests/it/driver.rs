@@ -441,19 +441,44 @@ fn i15_a_flickering_session_is_told_once() {
     assert_eq!(world.disk.borrow().events.last().unwrap().reason.as_deref(), Some("working"));
 }
 
+/// S7: the agents are gone after a reboot: said within 5 s, once, with the way back, and never again and again.
 #[test]
-fn a_dead_agent_pauses_the_run_and_comes_back() {
+fn s07_a_dead_agent_pauses_the_run_once_and_comes_back() {
     let mut world = World::new();
     straight(&mut world, 1);
     let run = world.new_run(FirstPhase::Ask);
     world.dead.push(claude().key());
     world.restart();
-    world.until(seconds(30), "gone", |world| world.run(&run).paused_reason == Some(PauseReason::AgentGone));
+    world.until(seconds(5), "gone", |world| world.run(&run).paused_reason == Some(PauseReason::AgentGone));
     let view = world.core.projection(world.now).runs[0].clone();
     assert_eq!(view.banner.unwrap().offers[0].key, "b");
+    // What was under way when it died is still reported.
+    world.pass(seconds(70));
+    let told = (world.disk.borrow().events.len(), world.run(&run).revision);
+    world.pass(seconds(600));
+    assert_eq!((world.disk.borrow().events.len(), world.run(&run).revision), told, "nothing is said twice");
     assert!(matches!(world.control(&run, Control::BringBack), Reply::Done { .. }));
     world.until(seconds(120), "completed", |world| world.run(&run).stop_reason.is_some());
     assert_eq!(world.run(&run).stop_reason, Some(RunStop::Completed));
+}
+
+/// T17: without a proof the wait line names the newer session of the folder, and nothing is switched.
+#[test]
+fn t17_a_newer_session_without_proof_is_named_and_never_followed() {
+    let mut world = World::new();
+    let run = world.new_run(FirstPhase::Next);
+    let newer = world::session(claude().agent, "c-2");
+    let talk = trellis::model::conversation::Conversation::new(newer.agent);
+    world.talks.borrow_mut().conversations.insert(newer.key(), talk);
+    world.talks.borrow_mut().prompt(&newer.key(), "after a clear", world.now);
+    world.pass(seconds(40));
+    let view = world.core.projection(world.now).runs[0].clone();
+    assert_eq!(view.wait.what, "a newer session stands in its folder: c-2");
+    world.talks.borrow_mut().answer(&newer.key(), "Phase one.", world.now);
+    world.pass(seconds(60));
+    let record = world.run(&run);
+    assert_eq!((record.implementer, record.state), (claude(), RunState::Running));
+    assert_eq!((record.paused_reason, record.phases.len()), (None, 0));
 }
 
 #[test]

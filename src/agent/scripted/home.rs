@@ -3,6 +3,7 @@
 
 use std::fs;
 use std::io::Write as _;
+use std::os::unix::fs::DirBuilderExt as _;
 use std::path::{Path, PathBuf};
 
 use jiff::Timestamp;
@@ -90,6 +91,12 @@ pub struct Wanted<'a> {
     pub text: &'a str,
 }
 
+/// Whether a demo lives in this folder.
+#[must_use]
+pub fn is_one(root: &Path) -> bool {
+    root.join(CAST_FILE).exists()
+}
+
 /// Opens a demo home. `None`: it is none.
 ///
 /// # Errors
@@ -115,7 +122,7 @@ pub fn open(root: &Path) -> Result<Option<Stage>, String> {
 /// A sentence that says what to do: the folder belongs to real agents or plays another script, or the disk refuses.
 pub fn prepare(root: &Path, wanted: Option<Wanted<'_>>, now: Timestamp) -> Result<Stage, String> {
     let home = root.display();
-    if !root.join(CAST_FILE).exists() {
+    if !is_one(root) {
         if ["config.toml", "checklist-runs", "pairs"].iter().any(|name| root.join(name).exists()) {
             return Err(format!("{home} is not a demo's home; give the demo a --home of its own"));
         }
@@ -224,7 +231,9 @@ fn slug(cwd: &str) -> String {
 }
 
 fn make_folder(path: &Path) -> Result<(), String> {
-    fs::create_dir_all(path).map_err(|error| format!("can't make {}: {error}", path.display()))
+    // As everything below a home: for the person alone.
+    let made = fs::DirBuilder::new().recursive(true).mode(0o700).create(path);
+    made.map_err(|error| format!("can't make {}: {error}", path.display()))
 }
 
 /// Writes a file that nobody reads yet: under another name first, so that a kill leaves all of it or nothing.

@@ -56,5 +56,6 @@ fn probe(draft: &Run<'_>) -> Wait {
     }
     let which = if first { "first" } else { "next" };
     let since = wait.since.max(Some(draft.rec.created_at));
-    Wait { who: format!("waits for {name}'s {which} answer"), what: "nothing was sent".to_owned(), since, ..wait }
+    let what = words::newer_session(draft, Role::Implementer).unwrap_or_else(|| "nothing was sent".to_owned());
+    Wait { who: format!("waits for {name}'s {which} answer"), what, since, ..wait }
 }

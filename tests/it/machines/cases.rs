@@ -132,6 +132,89 @@ fn l23_without_a_time_a_person_decides() {
     assert_eq!(world.pair().paused_reason, Some(PauseReason::Limit));
 }
 
+/// T11, T13: what the program wrote in the agent's place is a failure: never relayed, never counted, no verdict.
+#[test]
+fn t11_t13_failures_are_neither_relayed_nor_counted() {
+    for (class, reason) in [
+        (FailureClass::Overloaded, None),
+        (FailureClass::Network, None),
+        (FailureClass::Other, Some(PauseReason::AgentError)),
+        (FailureClass::Limit, Some(PauseReason::Limit)),
+    ] {
+        let mut world = run_in_review(RunConfig::default());
+        world.say(R, "LGTM");
+        world.fail(R, class, None);
+        world.wait(10);
+        assert_eq!(world.current().paused_reason, reason, "{class:?}");
+        assert_eq!((world.current().round_count, world.run().phases_done), (1, 0), "{class:?}");
+        assert!(world.sent(I).is_empty(), "{class:?}");
+    }
+}
+
+/// T17: with a proof the pair asks, names both, and follows nobody by itself.
+#[test]
+fn t17_a_proven_change_of_session_asks() {
+    let mut world = run_in_review(RunConfig::default());
+    world.reviewer.replaced_by = Some((SessionId::new("r-new"), "its status file names it".to_owned()));
+    world.reviewer.reach = None;
+    world.wait(120);
+    assert_eq!(world.current().paused_reason, Some(PauseReason::SessionChanged));
+    assert_eq!(world.current().reviewer.session_id.as_str(), "r-session");
+    assert!(world.current().paused_detail.contains("r-new"), "{}", world.current().paused_detail);
+}
+
+/// T25: an interrupted turn is over; what it had said is not relayed, and a person decides.
+#[test]
+fn t25_an_interrupted_review_pauses_and_relays_nothing() {
+    let mut world = run_in_review(RunConfig::default());
+    world.say(R, "The total is");
+    world.end(R, Outcome::Interrupted);
+    world.wait(60);
+    assert_eq!(world.current().paused_reason, Some(PauseReason::UserTyped));
+    assert!(world.sent(I).is_empty());
+    assert_eq!(world.run().phases_done, 0);
+}
+
+/// L1: the word in our own prompt, echoed as a prompt, is no verdict; a blank word starts nothing.
+#[test]
+fn l01_our_own_words_give_no_verdict_and_a_blank_one_is_refused() {
+    let mut world = run_in_review(RunConfig::default());
+    assert!(world.sent(R)[0].contains("LGTM"));
+    world.wait(60);
+    assert_eq!(world.run().phases_done, 0);
+    for blank in ["", "  "] {
+        let mut world = World::new();
+        let refusal =
+            world.new_run(RunConfig { review_stop_signal: blank.to_owned(), ..RunConfig::default() }).unwrap_err();
+        assert_eq!(refusal.field.as_deref(), Some("review_stop_signal"));
+        let refusal =
+            world.new_run(RunConfig { completion_signal: blank.to_owned(), ..RunConfig::default() }).unwrap_err();
+        assert_eq!(refusal.field.as_deref(), Some("completion_signal"));
+    }
+}
+
+/// L3: decorations agree; a sign in front of the word is asked about once.
+#[test]
+fn l03_decorated_approvals_converge_and_near_ones_are_asked_about() {
+    for approval in ["**LGTM**", "`LGTM`", "LGTM.", "lgtm!"] {
+        let mut world = run_in_review(RunConfig::default());
+        world.answer(R, approval);
+        world.wait(5);
+        assert_eq!(world.run().phases_done, 1, "{approval}");
+    }
+    for near in ["✅ LGTM", "- LGTM"] {
+        let mut world = run_in_review(RunConfig::default());
+        world.answer(R, near);
+        world.wait(5);
+        assert_eq!((world.run().phases_done, world.sent(R).len()), (0, 2), "{near}");
+        world.take(R);
+        world.answer(R, near);
+        world.wait(5);
+        assert_eq!(world.current().paused_reason, Some(PauseReason::NearMiss), "{near}");
+        assert!(world.sent(I).is_empty(), "{near}");
+    }
+}
+
 /// S9: a transcript that holds another session is refused by name.
 #[test]
 fn s09_a_foreign_transcript_is_refused_by_name() {
