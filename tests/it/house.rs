@@ -282,7 +282,13 @@ fn each_invariant_names_a_test_that_exists() {
         })
         .collect();
     let mut broken = Vec::new();
-    for item in numbered(&page) {
+    let list = numbered(&page);
+    assert!(list.len() >= 15, "only {} invariants are numbered", list.len());
+    // What is said to be held above the list is held by tests as well.
+    let above = page.split("# Invariants").next().unwrap_or_default().replace('\n', " ");
+    let above: Vec<String> =
+        above.split("Held by").skip(1).map(|held| format!("Held by{}", held.split('.').next().unwrap())).collect();
+    for item in list.into_iter().chain(above) {
         let Some((_, held)) = item.split_once("Held by") else {
             broken.push(format!("names no test: {item}"));
             continue;
@@ -299,4 +305,25 @@ fn each_invariant_names_a_test_that_exists() {
         }
     }
     none(&broken, "each invariant is held by a test");
+}
+
+/// Each case and each trace that is listed names tests, and each of them exists.
+#[test]
+fn the_table_of_cases_names_tests_that_exist() {
+    let page = fs::read_to_string(root().join("docs/coverage.md")).unwrap();
+    let text: String = sources().iter().map(|source| source.text.as_str()).collect();
+    let mut broken = Vec::new();
+    for line in page
+        .lines()
+        .filter(|line| line.starts_with("| ") && !line.starts_with("| case") && !line.starts_with("| trace"))
+    {
+        let names: Vec<&str> = line.split('`').skip(1).step_by(2).collect();
+        if names.is_empty() {
+            broken.push(format!("names no test: {line}"));
+        }
+        for name in names.into_iter().filter(|name| !text.contains(&format!("fn {name}("))) {
+            broken.push(format!("`{name}` is no test: {line}"));
+        }
+    }
+    none(&broken, "each case is held by a test");
 }
