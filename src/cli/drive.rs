@@ -40,11 +40,11 @@ pub fn drive(home: Option<&Path>) -> Result<(), Failure> {
         let mut projections = engine.handle.projections();
         loop {
             let projection = projections.borrow_and_update().clone();
+            listener.tell_needs(&projection, None);
             if projection.at.is_some() && projection.runs.iter().all(is_over) {
                 listener.drain()?;
                 break Ok(Some("no run is left to drive"));
             }
-            listener.tell_needs(&projection, None);
             tokio::select! {
                 event = listener.events.recv() => { heard(event)?; }
                 changed = projections.changed() => if changed.is_err() { break Ok(None) },
@@ -142,6 +142,12 @@ impl Listener {
 
     /// Says once what needs a person. The followed run's need comes back; those of others and dialogs are only told.
     fn tell_needs(&mut self, projection: &Projection, followed: Option<&RunId>) -> Option<String> {
+        // A damaged record, a full disk, a foreign file: what the dashboard says in red.
+        for notice in projection.notices.iter().filter(|notice| notice.is_error) {
+            if self.said.insert(notice.text.clone()) {
+                out::note(&notice.text);
+            }
+        }
         for run in &projection.runs {
             let Some(words) = need(run) else { continue };
             let is_followed = matches!((&run.key, followed), (RecordKey::Run(id), Some(followed)) if id == followed);

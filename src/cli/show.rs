@@ -8,8 +8,8 @@ use serde_json::{Value, json};
 
 use super::{Failure, out};
 use crate::boot;
-use crate::driver::ports::Loaded;
-use crate::model::ids::PairId;
+use crate::driver::ports::{Loaded, ReadOnly};
+use crate::model::ids::{PairId, RecordKey};
 use crate::model::outbox::{Entry, EntryState};
 use crate::model::pair::{PairRecord, PauseReason};
 use crate::model::run::{Attempt, AttemptStatus, RunRecord, RunState, RunStep, RunStop};
@@ -20,12 +20,18 @@ use crate::model::run::{Attempt, AttemptStatus, RunRecord, RunState, RunStep, Ru
 /// The home cannot be read.
 pub fn list(home: Option<&Path>, json: bool) -> Result<(), Failure> {
     let loaded = boot::Ground::find(home)?.records();
+    for notice in &loaded.notices {
+        out::note(notice);
+    }
     let runs = newest_first(&loaded);
+    let others: Vec<&ReadOnly> =
+        loaded.read_only.iter().filter(|other| matches!(other.key, RecordKey::Run(_))).collect();
     if json {
-        let rows: Vec<Value> = runs.iter().map(|run| row(run, &loaded)).collect();
+        let rows: Vec<Value> =
+            runs.iter().map(|run| row(run, &loaded)).chain(others.iter().map(|other| foreign_row(other))).collect();
         return out::json(&rows);
     }
-    if runs.is_empty() {
+    if runs.is_empty() && others.is_empty() {
         return out::line("no runs yet; trellis run start begins one, trellis demo shows one");
     }
     let width = runs.iter().map(|run| run.id.as_str().len()).max().unwrap_or(0);
@@ -34,8 +40,8 @@ pub fn list(home: Option<&Path>, json: bool) -> Result<(), Failure> {
         let words = format!("{id:width$}  {:<28}  phase {:<3}  {}", state, phase(run), title(run));
         out::line(&out::plain(&words))?;
     }
-    for other in &loaded.read_only {
-        out::line(&out::plain(&format!("{}  read-only: {}", other.key, other.why)))?;
+    for other in others {
+        out::line(&out::plain(&format!("{}  read-only: {}", other.key.as_str(), other.why)))?;
     }
     Ok(())
 }
@@ -66,7 +72,12 @@ pub fn find<'a>(loaded: &'a Loaded, id: &str) -> Result<&'a RunRecord, Failure> 
     match (fitting.next(), fitting.next()) {
         (Some(run), None) => Ok(run),
         (Some(_), Some(_)) => Err(Failure::refused(format!("several runs begin with {id}; give more of the id"))),
-        (None, _) => Err(Failure::refused(format!("there is no run {id}; trellis run list names them"))),
+        (None, _) => Err(match loaded.read_only.iter().find(|other| other.key.as_str() == id) {
+            Some(other) => {
+                Failure::refused(format!("{id} is {}; the dashboard shows it, nothing drives it", other.why))
+            }
+            None => Failure::refused(format!("there is no run {id}; trellis run list names them")),
+        }),
     }
 }
 
@@ -97,6 +108,11 @@ fn row(run: &RunRecord, loaded: &Loaded) -> Value {
         "stop_reason": run.stop_reason, "phases_done": run.phases_done, "created_at": run.created_at,
         "stopped_at": run.stopped_at, "implementer": run.implementer, "reviewer": run.reviewer,
     })
+}
+
+/// A record that this version does not drive: its name and why.
+fn foreign_row(other: &ReadOnly) -> Value {
+    json!({"id": other.key.as_str(), "name": other.value.get("name"), "state": null, "read_only": other.why})
 }
 
 /// Its own pause, or its pair's.

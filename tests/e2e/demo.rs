@@ -294,6 +294,32 @@ impl Drop for Ended {
     }
 }
 
+/// S1, S5: a damaged record is told by name and put away; one of a newer trellis is listed and keeps its bytes.
+#[test]
+fn s1_s5_damaged_and_newer_records_are_told_without_a_dashboard() {
+    let folder = tempfile::tempdir().unwrap();
+    let home = folder.path();
+    assert_code(&run(home, &["demo", "--headless", "--speed", "50"]), 0, "the demo");
+    let records = home.join("checklist-runs");
+    fs::write(records.join("half.json"), "{\"schema\": 1, \"id\": \"ha").unwrap();
+    let newer = "{\"schema\": 99, \"id\": \"later\", \"state\": \"running\", \"news\": [1]}";
+    fs::write(records.join("later.json"), newer).unwrap();
+    let list = run(home, &["run", "list", "--json"]);
+    assert_code(&list, 0, "list");
+    assert!(text(&list.stderr).contains("half.json"), "{}", text(&list.stderr));
+    let rows: Vec<Value> = serde_json::from_slice(&list.stdout).unwrap();
+    assert_eq!((rows.len(), &rows[1]["id"]), (2, &Value::from("later")));
+    assert!(rows[1]["read_only"].as_str().unwrap().contains("newer"), "{rows:?}");
+    let shown = run(home, &["run", "show", "later"]);
+    assert_code(&shown, 1, "show");
+    assert!(text(&shown.stderr).contains("newer"), "{}", text(&shown.stderr));
+    let drive = run(home, &["drive"]);
+    assert_code(&drive, 0, "drive");
+    assert!(text(&drive.stderr).contains("half.json"), "{}", text(&drive.stderr));
+    assert!(home.join("quarantine/half.json").exists() && !records.join("half.json").exists());
+    assert_eq!(fs::read_to_string(records.join("later.json")).unwrap(), newer);
+}
+
 /// Every folder and file of a home is the person's alone; the environment's home is played in only if it is a demo's.
 #[test]
 fn a_demos_home_is_private_and_found_by_the_environment() {
