@@ -126,8 +126,8 @@ fn headless(engine: Engine, stage: &Stage, run: Option<RunRecord>, tempo: Tempo)
         engine.let_person_act();
         listener.follow(&engine, &run).await?.outcome(&run)
     });
-    let finished = engine.finish();
-    outcome.and(finished)
+    // A panic ends the run's driver too: it is what is to be said then.
+    engine.finish().and(outcome)
 }
 
 fn watched(engine: Engine, stage: &Stage, run: Option<&RunRecord>, tempo: Tempo) -> Result<(), Failure> {

@@ -14,6 +14,7 @@ use crate::model::pair::PauseReason;
 use crate::model::run::RunStop;
 use crate::model::tempo::Tempo;
 use crate::projection::{Projection, RunView, Standing};
+use crate::supervise::StopReason;
 
 /// Opens the dashboard.
 ///
@@ -46,17 +47,20 @@ pub fn drive(home: Option<&Path>) -> Result<(), Failure> {
                 break Ok(Some("no run is left to drive"));
             }
             tokio::select! {
-                event = listener.events.recv() => { heard(event)?; }
+                event = listener.events.recv() => match event {
+                    Err(RecvError::Closed) => break Ok(None),
+                    event => { heard(event)?; }
+                },
                 changed = projections.changed() => if changed.is_err() { break Ok(None) },
                 _ = engine.supervisor.stopped() => break Ok(None),
             }
         }
     });
-    let finished = engine.finish();
+    engine.finish()?;
     if let Some(words) = ended? {
         out::note(words);
     }
-    finished
+    Ok(())
 }
 
 /// How a followed run ended.
@@ -117,12 +121,15 @@ impl Listener {
             tokio::select! {
                 biased;
                 event = self.events.recv() => {
+                    if matches!(event, Err(RecvError::Closed)) {
+                        return driver_gone(engine.supervisor.reason().as_ref());
+                    }
                     if let Some(stop) = heard(event)?.filter(|event| is_stop_of(event, run)) {
                         return Ok(End::Stopped(stop.reason.as_deref().and_then(stop_reason)));
                     }
                 }
                 changed = projections.changed() => if changed.is_err() {
-                    return Err(Failure::internal("the driver ended without a word"));
+                    return driver_gone(engine.supervisor.reason().as_ref());
                 },
                 _ = engine.supervisor.stopped() => return Ok(End::Told),
             }
@@ -159,6 +166,14 @@ impl Listener {
             }
         }
         None
+    }
+}
+
+/// The driver's lines were closed. It ends before the others when everything is told to, and that may be heard first.
+fn driver_gone(told: Option<&StopReason>) -> Result<End, Failure> {
+    match told {
+        Some(_) => Ok(End::Told),
+        None => Err(Failure::internal("the driver ended without a word")),
     }
 }
 
@@ -218,5 +233,19 @@ fn need(run: &RunView) -> Option<String> {
         (Standing::Paused, _, _) => say("it is paused"),
         (Standing::Limit, _, _) if run.wait.deadline.is_none() => say(&run.sentence),
         _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::supervise::Signal;
+
+    /// A signal ends the driver and its lines at one moment; hearing of the lines first is no error of ours.
+    #[test]
+    fn a_driver_that_was_told_to_end_has_not_failed() {
+        let told = StopReason::Signal(Signal::Terminate);
+        assert_eq!(driver_gone(Some(&told)), Ok(End::Told));
+        assert_eq!(driver_gone(None).map_err(|failure| failure.code()), Err(70));
     }
 }

@@ -41,8 +41,8 @@ pub fn start(home: Option<&Path>, args: &StartArgs) -> Result<(), Failure> {
         engine.let_person_act();
         listener.follow(&engine, &run).await?.outcome(&run)
     });
-    let finished = engine.finish();
-    outcome.and(finished)
+    // A panic ends the run's driver too: it is what is to be said then.
+    engine.finish().and(outcome)
 }
 
 fn run_words(run: &RunId, note: &str, home: &str) -> String {

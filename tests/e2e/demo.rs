@@ -3,7 +3,8 @@
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Output};
+use std::process::{Command, Output, Stdio};
+use std::time::{Duration, Instant};
 
 use serde_json::Value;
 use trellis::model::conversation::{Conversation, Turn};
@@ -383,4 +384,30 @@ fn verdicts_are_words_with_reasons_and_codes() {
     assert_code(&output, 0, "completion");
     assert_code(&run(folder.path(), &["verdict", "--signal", " ", file.to_str().unwrap()]), 2, "a blank signal");
     assert_code(&run(folder.path(), &["verdict", "--signal", "LGTM", "/nonexistent"]), 1, "no file");
+}
+
+/// A signal at any moment is an orderly end: code 1 with a sentence, and the run goes on at the next start.
+#[test]
+fn signals_at_any_moment_end_in_order() {
+    let folder = tempfile::tempdir().unwrap();
+    let home = folder.path().join("demo");
+    for (nth, signal) in ["TERM", "INT", "HUP"].into_iter().cycle().take(12).enumerate() {
+        let child = trellis(&home)
+            .args(["demo", "--headless", "--speed", "1"])
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()
+            .unwrap();
+        // Whatever it writes first says that its signals are heard.
+        let started = Instant::now();
+        while !home.join("logs").exists() || started.elapsed() < Duration::from_millis(250 + 30 * nth as u64) {
+            assert!(started.elapsed() < Duration::from_mins(1), "nothing was begun");
+            std::thread::yield_now();
+        }
+        let kill = Command::new("kill").args([&format!("-{signal}"), &child.id().to_string()]).status().unwrap();
+        assert!(kill.success());
+        let ended = child.wait_with_output().unwrap();
+        assert_code(&ended, 1, signal);
+        assert!(text(&ended.stderr).contains("told to end"), "{signal}: {}", text(&ended.stderr));
+    }
 }

@@ -78,7 +78,9 @@ fn on_empty_box<R: Loop>(draft: &Draft<'_, R>, entry: &Entry, reach: &Reach) -> 
     if let Some(why) = reach.ticks.missing() {
         return Next::Held(why.to_owned());
     }
-    if entry.attempts >= SENDS {
+    // The death of a driver says nothing about the agent: each start has one more send, after a grace of its own.
+    let by_this_driver = entry.attempt_at.is_some_and(|at| at >= draft.scene.driver_started_at);
+    if entry.attempts >= SENDS && by_this_driver {
         return Next::Held(format!("it was sent {} times and never seen", entry.attempts));
     }
     let at = later(quiet_from(draft, entry), draft.scene.tempo.wait(GRACE));

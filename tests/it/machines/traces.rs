@@ -43,6 +43,34 @@ fn trace_01_a_kill_before_the_keys_loses_nothing() {
     assert_eq!(world.pair().round_count, 1);
 }
 
+/// Kills at the same place again and again lose nothing either: the driver's deaths are not the agent's silence.
+#[test]
+fn trace_01_b_four_kills_before_the_keys_lose_nothing() {
+    let mut world = with_answer();
+    world.die_on_send = true;
+    world.new_pair(Kickoff::UseCurrent, PairConfig::default()).unwrap();
+    for kills in 1..=4 {
+        world.restart();
+        world.die_on_send = true;
+        world.wait(40);
+        assert_eq!(world.pair().outbox[0].attempts, kills + 1);
+        assert_eq!(world.pair().paused_reason, None);
+    }
+    world.take(R);
+    world.pass(1);
+    assert_eq!(world.pair().round_count, 1);
+}
+
+/// An agent that swallows everything is asked about: one driver does not send for ever.
+#[test]
+fn trace_01_c_what_is_never_seen_is_asked_about() {
+    let mut world = with_answer();
+    world.new_pair(Kickoff::UseCurrent, PairConfig::default()).unwrap();
+    world.wait(600);
+    assert_eq!(world.sent(R).len(), 3);
+    assert_eq!(world.pair().paused_reason, Some(PauseReason::DeliveryFailed));
+}
+
 /// The other face: an entry that was perhaps typed is in flight, so a skip does not kill it silently.
 #[test]
 fn trace_01_other_face_a_skip_waits_for_what_may_be_typed() {
