@@ -67,13 +67,17 @@ pub enum Still {
 }
 
 impl Still {
-    /// Which conversation the projection has to hold for it.
-    #[must_use]
-    pub fn shows(&self, projection: &Projection) -> Option<Shown> {
-        match self {
-            Self::Run(key) => key.clone().or_else(|| newest(projection)).map(Shown::Record),
-            Self::Runs | Self::Sessions | Self::Log | Self::Help => None,
-        }
+    /// Which conversation the projection has to hold for it, at this size.
+    ///
+    /// # Errors
+    /// As [`still`].
+    pub fn shows(
+        &self,
+        size: (u16, u16),
+        projection: &Arc<Projection>,
+        now: Timestamp,
+    ) -> Result<Option<Shown>, String> {
+        posed(self, size, projection, now, TimeZone::UTC).map(|app| app.wants_shown())
     }
 }
 
@@ -93,6 +97,21 @@ pub fn still(
     now: Timestamp,
     zone: TimeZone,
 ) -> Result<Buffer, String> {
+    let mut app = posed(screen, size, projection, now, zone)?;
+    let mut buffer = Buffer::empty(Rect { x: 0, y: 0, width: size.0, height: size.1 });
+    let theme = theme::Theme::standard(false);
+    let _ = draw::frame(&mut app, &theme, theme::Symbols::Unicode, &mut buffer);
+    Ok(buffer)
+}
+
+/// The screens with this one in front.
+fn posed(
+    screen: &Still,
+    size: (u16, u16),
+    projection: &Arc<Projection>,
+    now: Timestamp,
+    zone: TimeZone,
+) -> Result<app::App, String> {
     let mut app = app::App::new(Arc::clone(projection), keymap::Keymap::standard()?, now, zone, size);
     match screen {
         Still::Runs => {}
@@ -108,10 +127,7 @@ pub fn still(
         }
     }
     let _ = app.update(app::Msg::Woken, now);
-    let mut buffer = Buffer::empty(Rect { x: 0, y: 0, width: size.0, height: size.1 });
-    let theme = theme::Theme::standard(false);
-    let _ = draw::frame(&mut app, &theme, theme::Symbols::Unicode, &mut buffer);
-    Ok(buffer)
+    Ok(app)
 }
 
 /// One frame as text: at most as many lines and columns as `size` says, no escape sequence.

@@ -107,7 +107,8 @@ impl Engine {
                 (ui::Still::Run(_), Some(id)) => ui::Still::Run(Some(named(&projection, id)?)),
                 (still, _) => still,
             };
-            let projection = match wanted(&still, &projection) {
+            let wanted = still.shows(size, &projection, clock::now()).map_err(Failure::internal)?;
+            let projection = match wanted {
                 None => projection,
                 Some(shown) => {
                     self.handle.show(Some(shown));
@@ -126,10 +127,6 @@ impl Engine {
             _ => Err(Failure::refused("the home was not read in time; try again")),
         }
     }
-}
-
-fn wanted(still: &ui::Still, projection: &Projection) -> Option<Shown> {
-    still.shows(projection)
 }
 
 fn named(projection: &Projection, id: &str) -> Result<RecordKey, Failure> {

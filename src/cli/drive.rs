@@ -34,6 +34,7 @@ pub fn dashboard(home: Option<&Path>) -> Result<(), Failure> {
 /// Another process drives, or the home cannot be opened.
 pub fn drive(home: Option<&Path>) -> Result<(), Failure> {
     let ground = Ground::find(home)?;
+    tell_problems(&ground);
     let engine = Engine::start(ground, How::Drive, Tempo::REAL)?;
     engine.let_person_act();
     let mut listener = Listener::of(&engine);
@@ -61,6 +62,13 @@ pub fn drive(home: Option<&Path>) -> Result<(), Failure> {
         out::note(words);
     }
     Ok(())
+}
+
+/// Says which settings of the home do not count.
+pub fn tell_problems(ground: &Ground) {
+    for problem in &ground.problems {
+        out::note(&problem.to_string());
+    }
 }
 
 /// How a followed run ended.

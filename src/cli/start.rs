@@ -5,7 +5,7 @@ use std::path::Path;
 
 use serde_json::Value;
 
-use super::drive::Listener;
+use super::drive::{Listener, tell_problems};
 use super::{Failure, StartArgs, out};
 use crate::agent::live::LiveSession;
 use crate::boot::{Engine, Ground, How};
@@ -23,6 +23,7 @@ pub fn start(home: Option<&Path>, args: &StartArgs) -> Result<(), Failure> {
     let ground = Ground::find(home)?;
     // Before anything is looked up: whoever drives is the first thing to know, and a refused start makes no home.
     ground.refuse_if_driven()?;
+    tell_problems(&ground);
     let live = ground.live_sessions();
     let order = NewRun {
         implementer: side(&ground, &live, &args.implementer)?,

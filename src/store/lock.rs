@@ -32,7 +32,7 @@ pub enum LockError {
         pid: Option<u32>,
     },
     /// The file cannot be made or locked.
-    #[error("can't lock {}: {}", path.display(), in_words(source))]
+    #[error("can't lock {}: {}; give --home a folder that can be written", path.display(), in_words(source))]
     Io {
         /// The file.
         path: PathBuf,

@@ -116,6 +116,13 @@ fn the_demo_completes_with_three_one_and_five_relays_and_is_proven() {
     let shown: Value = serde_json::from_slice(&show.stdout).unwrap();
     assert_eq!(shown["run"]["phases_done"], 3);
     assert_code(&run(&home, &["run", "show", "nothing"]), 1, "an unknown run");
+    for screen in ["runs", "run", "sessions"] {
+        let frame = run(&home, &["dump", "--screen", screen, "--size", "120x40"]);
+        assert_code(&frame, 0, screen);
+        let drawn = text(&frame.stdout);
+        assert!(drawn.lines().count() <= 40 && !drawn.contains('\u{1b}'), "{drawn}");
+        assert!(!drawn.contains("reading the conversation"), "{drawn}");
+    }
 
     let again = run(&home, &["demo", "--headless", "--speed", "20"]);
     assert_code(&again, 0, "the same command on a home whose run has stopped");
