@@ -49,7 +49,7 @@ use crate::projection::Projection;
 pub use crate::projection::Shown;
 pub use app::{Exit, Nearby};
 pub use engine::{Engine, Forgetful, Memory};
-pub use shell::{Settings, run};
+pub use shell::{Fresh, Settings, run};
 
 /// A screen that can be drawn once, without a terminal.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use jiff::tz::TimeZone;
 use serde_json::Value;
-use tokio::sync::{oneshot, watch};
+use tokio::sync::{mpsc, oneshot, watch};
 
 use super::Ground;
 use super::engine::Engine;
@@ -27,6 +27,7 @@ use crate::supervise::Supervisor;
 use crate::ui;
 use crate::ui::keymap::Keymap;
 use crate::ui::theme::{Symbols, THEMES, Theme};
+use crate::watch::FolderWatch;
 
 /// How long a frame waits for the home to be read.
 const PATIENCE: Duration = Duration::from_secs(10);
@@ -36,6 +37,7 @@ pub(super) struct Looks {
     settings: ui::Settings,
     transports: Transports,
     problems: Vec<String>,
+    home: Home,
 }
 
 impl Looks {
@@ -61,8 +63,9 @@ impl Looks {
             pager: program(environment.pager.as_deref().or(Some("less"))),
             mouse: config.mouse,
             memory: Box::new(Kept { home: ground.home.clone(), remembered: Remembered::load(&ground.home) }),
+            fresh: None,
         };
-        Ok(Self { settings, transports: ground.transports(), problems })
+        Ok(Self { settings, transports: ground.transports(), problems, home: ground.home.clone() })
     }
 }
 
@@ -72,10 +75,11 @@ impl Engine {
     /// # Errors
     /// There is no terminal, or a task panicked.
     pub fn dashboard(mut self) -> Result<(), Failure> {
-        let Some(looks) = self.looks.take() else { return Err(Failure::internal("the screen was opened twice")) };
+        let Some(mut looks) = self.looks.take() else { return Err(Failure::internal("the screen was opened twice")) };
         for problem in &looks.problems {
             tracing::warn!("{problem}");
         }
+        looks.settings.fresh = Some(self.block_on(async { fresh_looks(&looks.home, &self.supervisor) }));
         let mut projections = self.handle.projections();
         projections.mark_unchanged();
         let driver = Driver {
@@ -136,6 +140,45 @@ fn named(projection: &Projection, id: &str) -> Result<RecordKey, Failure> {
         (Some(_), Some(_)) => Err(Failure::refused(format!("several runs begin with {id}; give more of the id"))),
         (None, _) => Err(Failure::refused(format!("there is no run {id}; trellis run list names them"))),
     }
+}
+
+/// Watches the files of looks and keys through their folder, and reads them anew after each change.
+fn fresh_looks(home: &Home, supervisor: &Supervisor) -> mpsc::Receiver<ui::Fresh> {
+    let files = [home.config(), home.keymap(), home.theme()];
+    let names: Vec<&str> = files.iter().filter_map(|file| file.file_name()?.to_str()).collect();
+    let (mut folder, mut woken) = FolderWatch::start(home.root(), &names, supervisor);
+    let (give, fresh) = mpsc::channel(1);
+    let (root, shutdown) = (home.root().to_owned(), supervisor.token());
+    supervisor.spawn("settings", async move {
+        let mut shutdown = shutdown;
+        loop {
+            tokio::select! {
+                _ = shutdown.wait() => return,
+                heard = woken.recv() => if heard.is_none() { return },
+            }
+            if folder.changed().is_empty() {
+                continue;
+            }
+            match read_looks(&root) {
+                Ok(looks) => {
+                    if give.send(looks).await.is_err() {
+                        return;
+                    }
+                }
+                Err(failure) => tracing::warn!("{}", failure.message),
+            }
+        }
+    });
+    fresh
+}
+
+fn read_looks(root: &Path) -> Result<ui::Fresh, Failure> {
+    let ground = Ground::find(Some(root))?;
+    let mut problems: Vec<String> = ground.problems.iter().map(ToString::to_string).collect();
+    let theme = theme(&ground, &mut problems);
+    let symbols = symbols(ground.config.symbols, &ground.environment);
+    let keymap = keymap(&ground.home, &mut problems)?;
+    Ok(ui::Fresh { theme, symbols, keymap, problems })
 }
 
 /// The screen's side of the driver's handle.

@@ -11,7 +11,7 @@ use crossterm::event::EventStream;
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
 use tokio::signal::unix::{SignalKind, signal};
-use tokio::sync::oneshot;
+use tokio::sync::{mpsc, oneshot};
 use tokio::time::{Instant, sleep_until};
 use tokio_stream::StreamExt as _;
 
@@ -33,6 +33,18 @@ const FRAME: Duration = Duration::from_millis(33);
 /// Names of values that are remembered and read at the start.
 const REMEMBERED: [&str; 2] = [super::forms::REMEMBERED, "mouse"];
 
+/// Looks and keys, read anew after the person changed their files.
+pub struct Fresh {
+    /// Looks.
+    pub theme: Theme,
+    /// What the terminal can show.
+    pub symbols: Symbols,
+    /// Keys.
+    pub keymap: Keymap,
+    /// What of the files does not count.
+    pub problems: Vec<String>,
+}
+
 /// How the screen is to be.
 pub struct Settings {
     /// The person's time zone.
@@ -53,6 +65,8 @@ pub struct Settings {
     pub mouse: bool,
     /// What is remembered between two starts.
     pub memory: Box<dyn Memory>,
+    /// Looks and keys that count from now on, where somebody watches their files.
+    pub fresh: Option<mpsc::Receiver<Fresh>>,
 }
 
 struct Shell<E> {
@@ -116,6 +130,10 @@ pub async fn run<E: Engine>(engine: E, settings: Settings) -> anyhow::Result<Exi
                 }
                 Some(Msg::Changed(shell.engine.projection()))
             }
+            fresh = next_fresh(&mut shell.settings.fresh) => {
+                shell.look_anew(fresh);
+                None
+            }
             () = sleep_to(due) => {
                 shell.draw()?;
                 None
@@ -144,6 +162,17 @@ async fn next_event(events: &mut Option<EventStream>) -> Option<std::io::Result<
     }
 }
 
+/// Never ends when nobody watches.
+async fn next_fresh(fresh: &mut Option<mpsc::Receiver<Fresh>>) -> Fresh {
+    if let Some(next) = fresh
+        && let Some(looks) = next.recv().await
+    {
+        return looks;
+    }
+    *fresh = None;
+    std::future::pending().await
+}
+
 /// The first reply that comes; never ends while none is waited for.
 async fn next_reply(replies: &mut Vec<(Then, oneshot::Receiver<Reply>)>) -> (Then, Option<Reply>) {
     std::future::poll_fn(|context| {
@@ -163,6 +192,18 @@ impl<E: Engine> Shell<E> {
     /// When the next frame may be drawn, if one is due.
     fn next_frame(&self) -> Option<Instant> {
         self.dirty.then(|| self.drawn_at.map_or_else(Instant::now, |drawn| drawn + FRAME))
+    }
+
+    /// Takes on looks and keys.
+    fn look_anew(&mut self, fresh: Fresh) {
+        self.settings.theme = fresh.theme;
+        self.settings.symbols = fresh.symbols;
+        self.app.keymap = fresh.keymap;
+        match fresh.problems.first() {
+            Some(problem) => self.app.say(problem.clone(), true),
+            None => self.app.say("the changed settings count".to_owned(), false),
+        }
+        self.dirty = true;
     }
 
     /// When something visible changes by itself.

@@ -275,7 +275,7 @@ fn s3_a_second_process_is_refused_by_pid_and_may_look() {
     let folder = tempfile::tempdir().unwrap();
     let home = folder.path();
     let mut driver = trellis(home);
-    let driver = driver.args(["demo", "--headless"]).stdout(std::process::Stdio::piped()).spawn().unwrap();
+    let driver = driver.args(["demo", "--headless"]).stdout(Stdio::piped()).spawn().unwrap();
     let mut driver = Ended(driver);
     let mut line = String::new();
     std::io::BufRead::read_line(&mut std::io::BufReader::new(driver.0.stdout.take().unwrap()), &mut line).unwrap();
@@ -362,12 +362,8 @@ fn a_demos_home_is_private_and_found_by_the_environment() {
 #[test]
 fn a_reader_that_goes_away_is_no_fault() {
     let folder = tempfile::tempdir().unwrap();
-    let mut child = trellis(folder.path())
-        .args(["demo", "--list"])
-        .stdout(std::process::Stdio::piped())
-        .stderr(std::process::Stdio::piped())
-        .spawn()
-        .unwrap();
+    let mut child =
+        trellis(folder.path()).args(["demo", "--list"]).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
     drop(child.stdout.take());
     let output = child.wait_with_output().unwrap();
     assert_eq!(text(&output.stderr), "");
