@@ -12,6 +12,7 @@ mod oracle;
 mod person;
 mod plan;
 mod rng;
+mod unseen;
 mod world;
 
 use std::cell::RefCell;
@@ -149,6 +150,11 @@ impl Simulation {
         self.wrong.append(&mut self.world.borrow_mut().wrong_begins(&self.disk.borrow()));
         self.wrong.append(&mut self.disk.borrow_mut().wrong);
         if self.help_at.is_none() && self.needs_person() {
+            if self.world.borrow().plan.is_fair() {
+                let reason =
+                    self.records().map(|(run, pair)| (run.paused_reason, pair.and_then(|pair| pair.paused_reason)));
+                self.wrong.push(format!("fair-world-needs-nobody: {reason:?}"));
+            }
             let wait = i64::try_from(self.world.borrow_mut().rng.between(2_000, 60_000)).unwrap();
             self.help_at = Some(self.now() + SignedDuration::from_millis(wait));
         }
@@ -267,6 +273,7 @@ impl Simulation {
         };
         let world = self.world.borrow();
         self.wrong.extend(oracle::check(&world, &runs, &pairs));
+        self.wrong.extend(unseen::check(&world, &runs, &pairs, &self.disk.borrow()));
         let completed = runs.iter().any(|run| run.stop_reason == Some(RunStop::Completed));
         if world.plan.is_fair() && !completed {
             let standing: Vec<String> =

@@ -5,10 +5,11 @@ use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::rc::Rc;
 
+use jiff::Timestamp;
 use trellis::driver::ports::{Loaded, Records, SaveError};
 use trellis::model::event::{Decision, Event};
 use trellis::model::ids::{PairId, RecordKey, RunId, SessionKey};
-use trellis::model::pair::PairRecord;
+use trellis::model::pair::{PairRecord, PairState, PauseReason};
 use trellis::model::run::RunRecord;
 use trellis::model::session::SessionNote;
 use trellis::paths::Home;
@@ -26,6 +27,8 @@ pub struct Disk {
     /// Saves that were not acknowledged (killed, or refused by the disk): each happened or it did not.
     unsure: Vec<Saved>,
     pub wrong: Vec<String>,
+    /// How each pair stood, since when: its pause, if it was paused.
+    pub stood: BTreeMap<PairId, Vec<(Timestamp, PairState, Option<PauseReason>)>>,
 }
 
 #[derive(Debug)]
@@ -86,6 +89,25 @@ impl Shelf {
 }
 
 impl Disk {
+    fn note(&mut self, pair: &PairRecord) {
+        let at = pair.last_persisted_at.unwrap_or(pair.created_at);
+        let stood = self.stood.entry(pair.id.clone()).or_default();
+        if stood.last().is_none_or(|last| (last.1, last.2) != (pair.state, pair.paused_reason)) {
+            stood.push((at, pair.state, pair.paused_reason));
+        }
+    }
+
+    /// `run-before-pair`: at no moment does the disk hold a pair of a run that the run does not name.
+    fn named_by_its_run(&mut self, pair: &PairRecord) {
+        let names = |run: &RunRecord| {
+            run.current_pair_id.as_ref() == Some(&pair.id)
+                || run.phases.iter().any(|attempt| attempt.pair_id.as_ref() == Some(&pair.id))
+        };
+        if pair.owner == "checklist" && !self.runs.values().any(names) {
+            self.wrong.push(format!("run-before-pair: {} was saved before its run named it", pair.id));
+        }
+    }
+
     /// The driver is started again; after a loss of power only what was brought to the disk is there.
     pub fn restart(&mut self, power_lost: bool, mut keep: impl FnMut() -> bool) {
         if power_lost {
@@ -124,6 +146,9 @@ impl Disk {
                     .push(format!("acknowledged-is-durable: pair {id}\n{there:#?}\nacknowledged\n{acknowledged:#?}"));
             }
         }
+        for pair in pairs.values() {
+            self.note(pair);
+        }
         (self.runs, self.pairs) = (runs, pairs);
     }
 }
@@ -151,6 +176,8 @@ impl Records for Shelf {
         self.done(saved)?;
         let mut disk = self.disk.borrow_mut();
         disk.unsure.retain(|saved| !matches!(saved, Saved::Pair(pair) if pair.id == record.id));
+        disk.named_by_its_run(record);
+        disk.note(record);
         disk.pairs.insert(record.id.clone(), record.clone());
         Ok(())
     }

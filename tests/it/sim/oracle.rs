@@ -1,6 +1,7 @@
 //! The promises, checked from outside: only the transcripts' bytes and the records on the disk are believed.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use trellis::model::conversation::Conversation;
 use trellis::model::ids::Role;
@@ -15,13 +16,7 @@ use super::world::{IMPLEMENTER, REVIEWER, World};
 
 /// Every violated promise, a line each.
 pub fn check(world: &World, runs: &[RunRecord], pairs: &[PairRecord]) -> Vec<String> {
-    let read = |side: usize| {
-        let agent = &world.agents[side];
-        let mut reader = Reader::new(agent.session.agent);
-        reader.push(&agent.file);
-        reader.conversation()
-    };
-    let conversations = [read(IMPLEMENTER), read(REVIEWER)];
+    let conversations = conversations(world);
     let mut wrong = Vec::new();
     for (side, role) in [(IMPLEMENTER, Role::Implementer), (REVIEWER, Role::Reviewer)] {
         let entries = runs
@@ -35,6 +30,16 @@ pub fn check(world: &World, runs: &[RunRecord], pairs: &[PairRecord]) -> Vec<Str
         nothing_unreviewed(run, pairs, &conversations, &mut wrong);
     }
     wrong
+}
+
+/// What the transcripts of both sides say.
+pub fn conversations(world: &World) -> [Arc<Conversation>; 2] {
+    [IMPLEMENTER, REVIEWER].map(|side| {
+        let agent = &world.agents[side];
+        let mut reader = Reader::new(agent.session.agent);
+        reader.push(&agent.file);
+        reader.conversation()
+    })
 }
 
 /// `exactly-once`: each delivered entry stands once in its target; nothing stands there that nobody sent.
@@ -99,7 +104,7 @@ fn exactly_once<'a>(
 fn nothing_unreviewed(
     run: &RunRecord,
     pairs: &[PairRecord],
-    conversations: &[std::sync::Arc<Conversation>; 2],
+    conversations: &[Arc<Conversation>; 2],
     wrong: &mut Vec<String>,
 ) {
     let [implementer, reviewer] = conversations;
