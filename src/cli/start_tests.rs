@@ -52,7 +52,7 @@ fn settings_are_read_by_their_kind() {
 #[test]
 fn a_wrong_setting_is_a_usage_error_that_names_it() {
     for (setting, words) in
-        [("rounds=3", "--set rounds: there is no such setting"), ("max_rounds=many", "--set: invalid type")]
+        [("rounds=3", "--set rounds: there is no such setting"), ("max_rounds=many", "--set max_rounds: invalid type")]
     {
         let failure = set(&["--set", setting]).unwrap_err();
         assert_eq!(failure.code(), 2);
