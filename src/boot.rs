@@ -47,6 +47,14 @@ pub struct Ground {
     pub stage: Option<Stage>,
 }
 
+/// Refuses a home that is there and is no folder, before anything is said about files in it.
+fn is_folder(home: &Home) -> Result<(), Failure> {
+    if fs::metadata(home.root()).is_ok_and(|found| !found.is_dir()) {
+        return Err(Failure::refused(format!("{} is not a folder: give --home one", home.root().display())));
+    }
+    Ok(())
+}
+
 impl Ground {
     /// Finds the home that `flag`, or else the environment, names.
     ///
@@ -56,6 +64,11 @@ impl Ground {
         let environment = Environment::read();
         let home = Home::locate(flag, &environment).map_err(|error| Failure::refused(error.to_string()))?;
         let path = home.config();
+        is_folder(&home)?;
+        // A pipe of that name would be waited for without end.
+        if fs::metadata(&path).is_ok_and(|found| !found.is_file()) {
+            return Err(Failure::refused(format!("{} is not a file: move it away", path.display())));
+        }
         let text = match fs::read_to_string(&path) {
             Ok(text) => text,
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => String::new(),
@@ -187,6 +200,7 @@ impl Place {
     /// # Errors
     /// The home cannot be made or opened.
     pub fn take(home: &Home) -> Result<Self, Failure> {
+        is_folder(home)?;
         match Lock::take(home) {
             Ok(lock) => Ok(Self::Ours(lock)),
             Err(LockError::Held { home, pid }) => Ok(Self::Theirs(Driver { pid, home: home.display().to_string() })),

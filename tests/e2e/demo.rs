@@ -414,3 +414,15 @@ fn signals_at_any_moment_end_in_order() {
         assert!(text(&ended.stderr).contains("told to end"), "{signal}: {}", text(&ended.stderr));
     }
 }
+
+#[test]
+fn a_home_that_is_no_folder_is_refused_by_name() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("file");
+    fs::write(&file, "x").unwrap();
+    for words in [&["run", "list"][..], &["drive"], &["demo", "--headless"]] {
+        let output = run(&file, words);
+        assert_code(&output, 1, "a home that is a file");
+        assert!(text(&output.stderr).contains("is not a folder"), "{}", text(&output.stderr));
+    }
+}
