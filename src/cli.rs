@@ -108,7 +108,7 @@ pub enum Command {
     Drive,
     /// Say what the rules for signals make of an answer.
     Verdict(VerdictArgs),
-    /// Print one frame of a screen as text.
+    /// Print one frame of a screen as text or as a picture.
     Dump(DumpArgs),
 }
 
@@ -224,6 +224,9 @@ pub struct DumpArgs {
     /// Which run [default: the newest].
     #[arg(long, value_name = "ID")]
     pub run: Option<String>,
+    /// As an SVG picture instead of text.
+    #[arg(long)]
+    pub svg: bool,
 }
 
 /// Screens that can be printed.

@@ -43,6 +43,10 @@ pub struct Environment {
     pub over_ssh: bool,
     /// `TRELLIS_LOG`: a filter for the log file, in the notation of `tracing`.
     pub log_filter: Option<String>,
+    /// `TRELLIS_TEST_PANIC`: where to panic when a run is opened (`screen`, `task`, `thread`), so that a test can see the
+    /// terminal given back. Not part of a release build.
+    #[cfg(debug_assertions)]
+    pub test_panic: Option<String>,
 }
 
 impl Environment {
@@ -67,6 +71,8 @@ impl Environment {
             path: raw("PATH"),
             over_ssh: text("SSH_CONNECTION").is_some(),
             log_filter: text("TRELLIS_LOG"),
+            #[cfg(debug_assertions)]
+            test_panic: text("TRELLIS_TEST_PANIC"),
         }
     }
 

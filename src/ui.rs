@@ -130,31 +130,30 @@ fn posed(
     Ok(app)
 }
 
-/// One frame as text: at most as many lines and columns as `size` says, no escape sequence.
+/// How a frame is written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Paper {
+    /// As text: at most as many lines and columns as its size says, no escape sequence.
+    Text,
+    /// As an SVG picture.
+    Picture,
+}
+
+/// One frame, written.
 ///
 /// # Errors
 /// As [`still`].
 pub fn dump(
+    paper: Paper,
     screen: &Still,
     size: (u16, u16),
     projection: &Arc<Projection>,
     now: Timestamp,
     zone: TimeZone,
 ) -> Result<String, String> {
-    still(screen, size, projection, now, zone).map(|buffer| dump::plain(&buffer))
-}
-
-/// One frame as an SVG picture.
-///
-/// # Errors
-/// As [`still`].
-pub fn svg(
-    screen: &Still,
-    size: (u16, u16),
-    projection: &Arc<Projection>,
-    now: Timestamp,
-    zone: TimeZone,
-    title: &str,
-) -> Result<String, String> {
-    still(screen, size, projection, now, zone).map(|buffer| dump::svg(&buffer, title))
+    let buffer = still(screen, size, projection, now, zone)?;
+    Ok(match paper {
+        Paper::Text => dump::plain(&buffer),
+        Paper::Picture => dump::svg(&buffer, "trellis"),
+    })
 }

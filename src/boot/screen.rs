@@ -38,6 +38,8 @@ pub(super) struct Looks {
     transports: Transports,
     problems: Vec<String>,
     home: Home,
+    #[cfg(debug_assertions)]
+    test_panic: Option<String>,
 }
 
 impl Looks {
@@ -65,7 +67,14 @@ impl Looks {
             memory: Box::new(Kept { home: ground.home.clone(), remembered: Remembered::load(&ground.home) }),
             fresh: None,
         };
-        Ok(Self { settings, transports: ground.transports(), problems, home: ground.home.clone() })
+        Ok(Self {
+            settings,
+            transports: ground.transports(),
+            problems,
+            home: ground.home.clone(),
+            #[cfg(debug_assertions)]
+            test_panic: environment.test_panic.clone(),
+        })
     }
 }
 
@@ -87,6 +96,8 @@ impl Engine {
             projections,
             transports: Arc::new(looks.transports),
             supervisor: self.supervisor.clone(),
+            #[cfg(debug_assertions)]
+            test_panic: looks.test_panic,
         };
         let restore: crate::supervise::Restore = Arc::new(ui::terminal::give_back);
         let shown = self.supervisor.on_ui_thread(&restore, || self.block_on(ui::run(driver, looks.settings)));
@@ -100,11 +111,17 @@ impl Engine {
         }
     }
 
-    /// One frame as text. `run`: an id or its beginning; the newest without one.
+    /// One frame, written. `run`: an id or its beginning; the newest without one.
     ///
     /// # Errors
     /// There is no such run, or the home was not read in time.
-    pub fn frame(&self, still: ui::Still, size: (u16, u16), run: Option<&str>) -> Result<String, Failure> {
+    pub fn frame(
+        &self,
+        paper: ui::Paper,
+        still: ui::Still,
+        size: (u16, u16),
+        run: Option<&str>,
+    ) -> Result<String, Failure> {
         self.block_on(async {
             let projection = self.settled(|projection| projection.at.is_some()).await?;
             let still = match (still, run) {
@@ -119,7 +136,7 @@ impl Engine {
                     self.settled(|projection| projection.shown.is_some()).await?
                 }
             };
-            ui::dump(&still, size, &projection, clock::now(), TimeZone::system()).map_err(Failure::internal)
+            ui::dump(paper, &still, size, &projection, clock::now(), TimeZone::system()).map_err(Failure::internal)
         })
     }
 
@@ -187,6 +204,30 @@ struct Driver {
     projections: watch::Receiver<Arc<Projection>>,
     transports: Arc<Transports>,
     supervisor: Supervisor,
+    #[cfg(debug_assertions)]
+    test_panic: Option<String>,
+}
+
+/// For tests of what a panic leaves behind.
+#[cfg(debug_assertions)]
+impl Driver {
+    fn panic_where_a_test_wants_it(&self) {
+        match self.test_panic.as_deref() {
+            Some("screen") => panic_on_purpose(),
+            Some("task") => self.supervisor.spawn("a test", async { panic_on_purpose() }),
+            Some("thread") => {
+                // No thread left is no panic, and the test says so.
+                let _ = self.supervisor.thread("a test", panic_on_purpose);
+            }
+            _ => {}
+        }
+    }
+}
+
+#[cfg(debug_assertions)]
+#[expect(clippy::panic, reason = "this is what the test wants to see")]
+fn panic_on_purpose() {
+    panic!("on purpose");
 }
 
 impl ui::Engine for Driver {
@@ -216,6 +257,8 @@ impl ui::Engine for Driver {
     }
 
     fn show(&self, what: Option<Shown>) {
+        #[cfg(debug_assertions)]
+        self.panic_where_a_test_wants_it();
         self.handle.show(what);
     }
 

@@ -1,4 +1,4 @@
-//! `trellis dump`: one frame of a screen as text, without a terminal and without driving.
+//! `trellis dump`: one frame of a screen as text or as a picture, without a terminal and without driving.
 //! Drawing is the screens'.
 
 use std::path::Path;
@@ -7,7 +7,7 @@ use super::{DumpArgs, Failure, ScreenArg, out};
 use crate::boot::{Engine, Ground};
 use crate::ui;
 
-/// Prints a frame: at most H lines of at most W cells, no escape sequence.
+/// Prints a frame: as text at most H lines of at most W cells, no escape sequence; or the same as an SVG picture.
 ///
 /// # Errors
 /// There is no such run, or the home cannot be read.
@@ -20,7 +20,8 @@ pub fn dump(home: Option<&Path>, args: &DumpArgs) -> Result<(), Failure> {
         ScreenArg::Log => ui::Still::Log,
         ScreenArg::Help => ui::Still::Help,
     };
-    let frame = engine.frame(screen, args.size, args.run.as_deref());
+    let paper = if args.svg { ui::Paper::Picture } else { ui::Paper::Text };
+    let frame = engine.frame(paper, screen, args.size, args.run.as_deref());
     let finished = engine.finish();
     out::text(&frame?)?;
     finished

@@ -9,7 +9,7 @@ use jiff::{SignedDuration, Timestamp};
 use super::common::Loop;
 use super::draft::{Draft, fresh, later};
 use super::session::{self, Busy, IdleVerdict};
-use super::{Delivery, Effect, SentReport, Side, Step, TranscriptFact};
+use super::{Delivery, Effect, SentReport, Side, Step, TranscriptFact, words};
 use crate::model::event::Decision;
 use crate::model::ids::{RecordKey, Role};
 use crate::model::outbox::{Entry, EntryState, Purpose, TranscriptMark};
@@ -277,7 +277,7 @@ pub(super) fn reported<R: Loop>(record: &R, report: &SentReport, now: Timestamp)
     entry.quiet_since = None;
     let what = if facts.last_key_at.is_none() && !facts.entered {
         typed_nothing(entry, report.enter_only);
-        format!("nothing of {} was typed", entry.id)
+        format!("nothing of {} was typed", words::purpose(entry.purpose))
     } else {
         entry.last_key_at = facts.last_key_at.or(Some(now));
         entry.queue_id = facts.queue_id.clone().or_else(|| entry.queue_id.take());
@@ -287,7 +287,8 @@ pub(super) fn reported<R: Loop>(record: &R, report: &SentReport, now: Timestamp)
         if facts.entered && entry.state == EntryState::Prepared {
             entry.state = EntryState::Sent;
         }
-        format!("{} {}", entry.id, if facts.entered { "was typed and entered" } else { "was typed but not entered" })
+        let how = if facts.entered { "was typed and entered" } else { "was typed but not entered" };
+        format!("{} {how}", words::purpose(entry.purpose))
     };
     let changed = &rec != record;
     let decision = Decision {

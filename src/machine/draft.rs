@@ -192,7 +192,8 @@ impl<'a, R: Loop> Draft<'a, R> {
     /// Pauses, with the reason and its facts in words.
     pub fn pause(&mut self, reason: PauseReason, detail: impl Into<String>, evidence: impl Into<String>) {
         let detail = detail.into();
-        self.decide(format!("paused {}: {detail}", reason.as_str()), evidence);
+        let told = if reason == PauseReason::Manual { detail.clone() } else { format!("paused: {detail}") };
+        self.decide(told, evidence);
         let now = self.now();
         self.rec.set_paused(reason, detail, now);
         self.event(R::PAUSED, Some(reason.as_str()));

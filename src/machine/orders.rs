@@ -9,7 +9,7 @@ use super::common::Loop;
 use super::delivery;
 use super::draft::{Draft, Message};
 use super::prompts::{self, SIDES};
-use super::{Effect, session};
+use super::{Effect, session, words};
 use crate::model::command::{Confirm, Control, Refusal};
 use crate::model::ids::{Role, SessionId, SessionRef};
 use crate::model::outbox::{Entry, EntryState, Purpose};
@@ -101,7 +101,7 @@ fn go_on_if_failed<R: Loop>(draft: &mut Draft<'_, R>, why: &str) {
 pub(super) fn check_delivery<R: Loop>(draft: &mut Draft<'_, R>) -> Result<(), Refusal> {
     let entry = flying(draft)?;
     delivery::begin_times_anew(draft);
-    draft.decide(format!("looks for {} again", entry.id), "a key");
+    draft.decide(format!("looks for {} again", words::purpose(entry.purpose)), "a key");
     go_on_if_failed(draft, "goes on: looks for the message again");
     draft.probe(entry.target);
     Ok(())

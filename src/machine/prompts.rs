@@ -179,7 +179,7 @@ fn note_copy<R: Loop>(draft: &mut Draft<'_, R>, entry: &EntryId, turn: &TurnId, 
         return;
     }
     found.duplicates.push(turn.clone());
-    draft.decide(format!("a second copy of {entry} was seen"), evidence);
+    draft.decide("a second copy of a message was seen", format!("{evidence}, message {entry}"));
 }
 
 /// A prompt of somebody else in words: whose, where, what.

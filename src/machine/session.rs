@@ -193,8 +193,9 @@ pub fn state(conversation: Option<&Conversation>, reach: Option<&Reach>, now: Ti
         return view(SessionState::Idle, None, "no message yet".to_owned());
     };
     let evidence = format!("record {} at byte {}", turn.last_record.id, turn.last_record.offset);
+    let folder = conversation.and_then(|conversation| conversation.cwd.as_deref());
     match &turn.outcome {
-        None => view(SessionState::Working { activity: activity(turn) }, turn.prompt.record.at, evidence),
+        None => view(SessionState::Working { activity: activity(turn, folder) }, turn.prompt.record.at, evidence),
         Some(Outcome::Failed(failure)) => {
             let need = if failure.class == FailureClass::Limit { Need::Limit } else { Need::Error };
             view(SessionState::NeedsYou(need), turn.ended_at, evidence)
@@ -217,10 +218,11 @@ pub(super) fn background(count: u32) -> String {
 
 /// What a running turn does, in a few words: its newest tool call.
 #[must_use]
-pub fn activity(turn: &Turn) -> String {
+pub fn activity(turn: &Turn, folder: Option<&str>) -> String {
     let newest = turn.items.iter().rev().find(|item| !matches!(item.kind, ItemKind::Notice { .. }));
     match newest.map(|item| &item.kind) {
         Some(ItemKind::Tool { name, summary, .. }) => {
+            let summary = below(summary, folder);
             let verb = match name.as_str() {
                 "Read" | "NotebookRead" | "read_file" | "view" => "reads",
                 "Write" | "Edit" | "MultiEdit" | "NotebookEdit" | "apply_patch" => "edits",
@@ -234,6 +236,14 @@ pub fn activity(turn: &Turn) -> String {
         Some(ItemKind::Thinking { .. }) => "thinks".to_owned(),
         Some(ItemKind::Text { .. }) => "writes".to_owned(),
         _ => String::new(),
+    }
+}
+
+/// A tool's words with paths below the folder as one writes them there.
+fn below(summary: &str, folder: Option<&str>) -> String {
+    match folder.map(|folder| folder.trim_end_matches('/')).filter(|folder| !folder.is_empty()) {
+        Some(folder) => summary.replace(&format!("{folder}/"), ""),
+        None => summary.to_owned(),
     }
 }
 

@@ -135,3 +135,12 @@ fn states_for_people() {
     let headless = Reach { process: ProcessFact::Dead, transport: Some(Transport::Headless), ..reach(20) };
     check(Some(&spoken(Some(Outcome::Completed))), Some(&headless), &SessionState::Idle);
 }
+
+#[test]
+fn paths_below_the_folder_are_said_without_it() {
+    assert_eq!(below("/w/shop/src/a.rs", Some("/w/shop")), "src/a.rs");
+    assert_eq!(below("cat /w/shop/a /w/shop/b", Some("/w/shop/")), "cat a b");
+    assert_eq!(below("/w/shopping/a", Some("/w/shop")), "/w/shopping/a");
+    assert_eq!(below("/etc/a", Some("/")), "/etc/a");
+    assert_eq!(below("a", None), "a");
+}

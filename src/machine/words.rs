@@ -11,7 +11,8 @@ use super::{Wait, setback};
 use crate::model::conversation::Turn;
 use crate::model::ids::Role;
 use crate::model::outbox::Purpose;
-use crate::model::pair::PauseReason;
+use crate::model::pair::{PairStop, PauseReason};
+use crate::model::run::RunStop;
 
 /// After this a silence is said.
 const SILENT: SignedDuration = SignedDuration::from_mins(5);
@@ -34,9 +35,31 @@ pub(super) fn purpose(purpose: Purpose) -> &'static str {
     match purpose {
         Purpose::Advance => "the phase prompt",
         Purpose::ToReviewer | Purpose::ToImplementer => "a relay",
-        Purpose::Clarify => "the question about a near miss",
-        Purpose::Continue => "the word to go on",
+        Purpose::Clarify => "a question",
+        Purpose::Continue => "a word to go on",
         Purpose::User => "your message",
+    }
+}
+
+/// Why a run ended, as the log and the answer to an order say it.
+pub(super) const fn run_stop(reason: RunStop) -> &'static str {
+    match reason {
+        RunStop::Completed => "completed",
+        RunStop::Manual => "stopped by you",
+        RunStop::PeerError => "stopped: a side's transcript is gone",
+        RunStop::SessionTrashed => "stopped: a side was put away",
+        RunStop::ServerRestarted => "stopped: a transcript was gone after a restart",
+    }
+}
+
+/// Why a pair ended, in the same way. Its end by hand may have come with its run's.
+pub(super) const fn pair_stop(reason: PairStop) -> &'static str {
+    match reason {
+        PairStop::Lgtm => "the review ended: agreed",
+        PairStop::MaxRounds => "the review ended without agreement",
+        PairStop::Manual => "the review was stopped",
+        PairStop::PeerError => "the review ended: a side's transcript is gone",
+        PairStop::SessionTrashed => "the review ended: a side was put away",
     }
 }
 
@@ -55,6 +78,10 @@ pub(super) fn paused<R: Loop>(draft: &Draft<'_, R>) -> Option<Wait> {
             ends: "goes on by itself".to_owned(),
             deadline: Some(setback::goes_on_at(draft, told)),
         });
+    }
+    if reason == PauseReason::Manual {
+        let ends = "goes on when you say so".to_owned();
+        return Some(Wait { who: detail, what: String::new(), since, ends, deadline: None });
     }
     Some(Wait {
         who: "waits for you".to_owned(),
@@ -89,7 +116,7 @@ pub(super) fn delivery<R: Loop>(draft: &Draft<'_, R>) -> Option<Wait> {
             wait(who, busy(draft, entry.target, &idle), &busy_ends(&name, &idle), None)
         }
         Next::Held(why) => wait(format!("{message} to {name} is held"), why, "goes out when that is gone", None),
-        Next::OnItsWay(why) => wait(format!("{message} is on its way to {name}"), why.to_owned(), until_seen, None),
+        Next::OnItsWay(why) => wait(format!("{message} goes to {name}"), why.to_owned(), until_seen, None),
         Next::Quiet(at) | Next::EnterAt(at) => {
             let what = "not seen yet, and nothing of it is on its way".to_owned();
             wait(format!("{message} goes to {name}"), what, "is tried again then", Some(at))
@@ -134,7 +161,7 @@ pub(super) fn side<R: Loop>(draft: &Draft<'_, R>, role: Role, does: &str) -> Wai
             who: format!("waits for {name}'s next answer"),
             what: newer_session(draft, role).unwrap_or_else(|| "nothing was sent: prompt it as you like".to_owned()),
             since: newest.and_then(|turn| turn.ended_at),
-            ends: format!("ends when {name} has answered your next prompt"),
+            ends: format!("ends when {name} has answered"),
             deadline: None,
         },
         Reading::Answer(_) | Reading::NoAnswer(_) | Reading::Interrupted(_) | Reading::Failed(..) => Wait {
@@ -147,10 +174,15 @@ pub(super) fn side<R: Loop>(draft: &Draft<'_, R>, role: Role, does: &str) -> Wai
     }
 }
 
+/// The folder a side works in: paths below it are said without it.
+fn folder_of<'a, R: Loop>(draft: &Draft<'a, R>, role: Role) -> Option<&'a str> {
+    draft.conversation(role)?.cwd.as_deref()
+}
+
 /// What a running turn does, or for how long nothing was heard of it: then the talk may go on elsewhere.
 fn doing<R: Loop>(draft: &Draft<'_, R>, role: Role, turn: &Turn) -> String {
     let Some(at) = turn.last_record.at.filter(|at| later(*at, SILENT) <= draft.now()) else {
-        return session::activity(turn);
+        return session::activity(turn, folder_of(draft, role));
     };
     let silent = format!("no sign for {}", span(draft.now(), at));
     newer_session(draft, role).map_or(silent.clone(), |newer| format!("{silent}; {newer}"))
@@ -170,7 +202,7 @@ fn span(now: Timestamp, since: Timestamp) -> String {
 pub(super) fn busy<R: Loop>(draft: &Draft<'_, R>, role: Role, idle: &IdleVerdict) -> String {
     let newest = draft.conversation(role).and_then(|conversation| conversation.newest());
     let words = idle.because.iter().map(|busy| match busy {
-        Busy::Turn => match newest.map(session::activity).filter(|activity| !activity.is_empty()) {
+        Busy::Turn => match newest.map(|turn| session::activity(turn, folder_of(draft, role))).filter(|activity| !activity.is_empty()) {
             Some(activity) => format!("it {activity}"),
             None => "its turn runs".to_owned(),
         },

@@ -125,32 +125,32 @@ impl Case<'_> {
         let who = self.label(awaited);
         let newest = self.record.conversation(awaited).and_then(Conversation::newest);
         match newest {
-            Some(turn) if turn.outcome.is_none() => format!("goes on: waits for {who} to end its turn"),
+            Some(turn) if turn.outcome.is_none() => format!("waits for {who} to end its turn"),
             Some(turn) if turn.is_answered() && !self.is_known(awaited, &turn.id) => self.sends_answer(awaited, turn),
-            Some(_) | None => format!("goes on: waits for {who}'s next answer"),
+            Some(_) | None => format!("waits for {who}'s next answer"),
         }
     }
 
     fn going_on_with(&self, entry: &Entry) -> String {
         let (what, to) = (words::message(entry.purpose), self.label(entry.target));
         match entry.state {
-            EntryState::Prepared if entry.attempts == 0 => format!("goes on: sends the {what} to {to}"),
-            _ => format!("goes on: looks whether the {what} reached {to}"),
+            EntryState::Prepared if entry.attempts == 0 => format!("sends the {what} to {to}"),
+            _ => format!("looks whether the {what} reached {to}"),
         }
     }
 
     fn sends_answer(&self, from: Role, turn: &Turn) -> String {
         let Some(pair) = self.record.pair.filter(|pair| pair.is_active()) else {
-            return format!("goes on: {}'s answer{} is the next phase", self.label(from), self.answer_time(turn));
+            return format!("{}'s answer{} is the next phase", self.label(from), self.answer_time(turn));
         };
         let to = self.label(from.other());
         let n = pair.round_count.saturating_add(1);
         match from {
             Role::Implementer => {
-                format!("goes on: sends {}'s answer{} to {to} (relay {n})", self.label(from), self.answer_time(turn))
+                format!("sends {}'s answer{} to {to} (relay {n})", self.label(from), self.answer_time(turn))
             }
             Role::Reviewer => {
-                format!("goes on: reads {}'s answer{} as its verdict", self.label(from), self.answer_time(turn))
+                format!("reads {}'s answer{} as its verdict", self.label(from), self.answer_time(turn))
             }
         }
     }
@@ -207,7 +207,7 @@ impl Case<'_> {
         }
         lines.extend(since.map(|at| format!("since {}", self.clock(at))));
         let offers = vec![offer("t", "pane", &format!("answer it in {who}'s pane"))];
-        Some(Banner { reason: None, headline: format!("{who} asks for your approval"), lines, offers })
+        Some(Banner { reason: None, headline: format!("{who} asks for approval"), lines, offers })
     }
 
     /// A message that could go out but for something a person left in the way.
@@ -219,7 +219,7 @@ impl Case<'_> {
         lines.push("It goes out once nothing is in the way.".to_owned());
         Some(Banner {
             reason: None,
-            headline: format!("the {what} to {who} is held"),
+            headline: format!("{what} to {who} is held"),
             lines,
             offers: self.delivery_offers(entry.target),
         })

@@ -142,7 +142,10 @@ fn a_near_miss_quotes_the_line() {
     let mut stage = paused_pair(PauseReason::NearMiss);
     stage.pair.as_mut().unwrap().near_miss =
         Some(NearMiss { turn_id: "x1".into(), message_id: "x1-m".into(), line: "LGTM with one nit".to_owned() });
-    assert!(said(&seen(&stage)).contains("codex wrote “LGTM with one nit”: close to LGTM, but not it."));
+    stage.pair.as_mut().unwrap().paused_detail = "codex nearly approved: LGTM with one nit".to_owned();
+    let said = said(&seen(&stage));
+    assert!(said.contains("codex wrote “LGTM with one nit”: close to LGTM, but not it."), "{said}");
+    assert_eq!(said.matches("LGTM with one nit").count(), 1, "nothing is said twice: {said}");
 }
 
 #[test]
@@ -152,7 +155,7 @@ fn typed_words_are_quoted_with_what_going_on_will_send() {
     let view = seen(&stage);
     assert!(said(&view).starts_with("you wrote to claude\n“do phase three” to claude at 12:00"), "{}", said(&view));
     let offers = &view.banner.unwrap().offers;
-    assert_eq!(offers[0].what, "goes on: sends claude's answer of 12:00 to codex (relay 1)");
+    assert_eq!(offers[0].what, "sends claude's answer of 12:00 to codex (relay 1)");
 }
 
 #[test]
@@ -223,7 +226,7 @@ fn a_tick_that_is_missing_holds_a_message_and_says_so() {
     let view = seen(&stage);
     assert_eq!(keys(&view), "p y t x");
     assert!(
-        said(&view).starts_with("the relay to claude is held\nclaude's box holds text of yours"),
+        said(&view).starts_with("relay to claude is held\nclaude's box holds text of yours"),
         "{}",
         said(&view)
     );

@@ -280,11 +280,13 @@ fn sentence(record: &RecordFacts<'_>, labels: &Labels, view: &RunView, facts: &F
         }
         Standing::NeedsYou => match (&view.banner, &view.look_first) {
             (Some(banner), _) => banner.headline.clone(),
-            (None, Some(look)) => format!("relay {} to {} waits for your look", look.n, labels.side(look.to)),
+            (None, Some(look)) => format!("look at relay {} to {}", look.n, labels.side(look.to)),
             (None, None) => view.wait.who.clone(),
         },
         Standing::Going | Standing::Waits => {
-            let counted = record.pair.is_some_and(PairRecord::is_active) && view.relays > 0;
+            // A message on its way says itself what it is.
+            let counted =
+                record.pair.is_some_and(PairRecord::is_active) && view.relays > 0 && view.delivery.is_none();
             if counted {
                 let idle = view.stage == Some(Stage::Review) && reviews::carries_no_edit(record);
                 let remark = if idle { " · no file was changed" } else { "" };
@@ -352,7 +354,7 @@ fn phases(run: &RunRecord, record: &RecordFacts<'_>) -> Vec<PhaseView> {
                 status: attempt.status,
                 by_user: attempt.by.as_deref() == Some("user"),
                 reviewed: attempt.reviewed,
-                summary: attempt.summary.clone(),
+                summary: words::unmarked(&attempt.summary),
                 relays: pair.map_or(attempt.relays, |pair| pair.round_count),
                 started_at: attempt.started_at,
                 ended_at: attempt.ended_at,

@@ -137,7 +137,7 @@ fn changed_lines(conversation: &Conversation, turn: Option<&TurnId>) -> Option<u
 fn carried_line(record: &RecordFacts<'_>, from: Role, turn: Option<&TurnId>, whole: &str) -> String {
     let found = record.conversation(from).zip(turn).and_then(|(conversation, turn)| {
         let turn = conversation.turns.get(conversation.turn_index(turn)?)?;
-        turn.answer.as_ref().map(|answer| first_line(&answer.text))
+        turn.answer.as_ref().map(|answer| super::words::unmarked(&first_line(&answer.text)))
     });
     found.unwrap_or_else(|| whole.to_owned())
 }

@@ -189,7 +189,7 @@ impl<'a> SideThread<'a> {
         for attempt in attempts.iter().filter(|attempt| attempt.turn_id.as_ref() == Some(&turn.id)) {
             head.push(ThreadEntry {
                 at: time,
-                kind: ThreadKind::Phase { n: attempt.n, summary: attempt.summary.clone() },
+                kind: ThreadKind::Phase { n: attempt.n, summary: words::unmarked(&attempt.summary) },
             });
         }
         if self.ledger.origin(&self.session, self.conversation, at) == Origin::Human {

@@ -84,13 +84,19 @@ pub fn quoted(text: &str) -> String {
     format!("“{cut}”")
 }
 
+/// A line of Markdown without its marks, for titles.
+#[must_use]
+pub fn unmarked(line: &str) -> String {
+    line.trim_start_matches(['#', '>', ' ']).replace('`', "").replace("**", "")
+}
+
 /// What a message is called.
 #[must_use]
 pub const fn message(purpose: Purpose) -> &'static str {
     match purpose {
         Purpose::Advance => "phase prompt",
         Purpose::ToReviewer | Purpose::ToImplementer => "relay",
-        Purpose::Clarify => "question about the approval",
+        Purpose::Clarify => "question",
         Purpose::Continue => "word to go on",
         Purpose::User => "message of yours",
     }
@@ -161,10 +167,10 @@ pub const fn pause(reason: PauseReason) -> &'static str {
         PauseReason::AgentGone => "an agent is gone",
         PauseReason::DeliveryFailed => "a message was not seen to arrive",
         PauseReason::SessionChanged => "another conversation answers",
-        PauseReason::RecordChanged => "its file was changed by another program",
+        PauseReason::RecordChanged => "its file was changed",
         PauseReason::PhaseNotConverged => "no agreement",
         PauseReason::PairStopped => "its review was stopped",
-        PauseReason::ReviewStartFailed => "its review could not start",
+        PauseReason::ReviewStartFailed => "its review did not start",
         PauseReason::PhaseLimit => "enough phases for now",
     }
 }

@@ -4,7 +4,7 @@ use jiff::SignedDuration;
 use jiff::tz::TimeZone;
 
 use super::super::samples::{after, noon};
-use super::{count, moment, quoted, span};
+use super::{count, moment, quoted, span, unmarked};
 
 #[test]
 fn seconds_are_told_only_under_a_minute() {
@@ -12,6 +12,11 @@ fn seconds_are_told_only_under_a_minute() {
     assert_eq!([told(-3), told(12), told(59)], ["0s", "12s", "59s"]);
     assert_eq!([told(60), told(245), told(3_599)], ["1m", "4m", "59m"]);
     assert_eq!([told(3_600), told(11_940), told(86_400), told(200_000)], ["1h", "3h19m", "1d", "2d"]);
+}
+
+#[test]
+fn a_title_has_no_marks() {
+    assert_eq!(unmarked("## The cart is in `src/cart.rs`, **whole**"), "The cart is in src/cart.rs, whole");
 }
 
 #[test]

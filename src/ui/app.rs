@@ -198,6 +198,8 @@ pub enum Effect {
 pub enum Then {
     /// It is said.
     Say,
+    /// The run that came of it opens.
+    Open,
     /// The form closes, or shows the problem at its field.
     Form,
     /// The editor closes, or shows the problem.
@@ -457,6 +459,7 @@ impl App {
     pub fn frame_drawn(&mut self) {
         self.seen = Arc::clone(&self.projection);
         self.cursor_lost = false;
+        self.follow_looks();
         let now = self.now;
         let in_view = self.target().and_then(|key| {
             let run = self.run(&key)?;

@@ -358,10 +358,8 @@ fn question_of(action: Action, run: &RunView) -> Option<String> {
 /// The effect that sends a control of a record at the revision the person saw.
 #[must_use]
 pub fn send(target: &RecordKey, revision: u64, control: Control) -> Effect {
-    Effect::Send {
-        command: Command::Control { target: target.clone(), expect: Some(revision), control },
-        then: Then::Say,
-    }
+    let then = if matches!(control, Control::RunOn) { Then::Open } else { Then::Say };
+    Effect::Send { command: Command::Control { target: target.clone(), expect: Some(revision), control }, then }
 }
 
 fn session_order(session: &SessionKey, control: SessionControl) -> Effect {

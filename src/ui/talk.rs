@@ -211,7 +211,13 @@ fn said(
 
 fn tool_words(name: &str, summary: &str, lines: Option<(u32, u32)>) -> String {
     let counts = lines.map(|(added, removed)| format!("  +{added} −{removed}")).unwrap_or_default();
-    format!("· {name} {summary}{counts}")
+    let verb = match name {
+        "Read" | "NotebookRead" | "read_file" | "view" => "read ",
+        "Write" | "Edit" | "MultiEdit" | "NotebookEdit" | "apply_patch" => "edit ",
+        "Bash" | "shell" | "exec_command" | "local_shell" => "run  ",
+        other => other,
+    };
+    format!("· {verb} {summary}{counts}")
 }
 
 /// `6 tools · 4 files +212 −9`.

@@ -165,27 +165,27 @@ impl App {
 
     fn open_in_run(&mut self, key: &RecordKey) {
         let Some(run) = self.run(key) else { return };
-        let (revision, looks) = (run.revision, run.look_first.is_some());
-        match self.pane_of(run) {
-            Pane::Banner if looks => {
+        let look = run.look_first.as_ref().map(|relay| super::look::Look::new(run, relay));
+        match (self.pane_of(run), look) {
+            (Pane::Banner, Some(look)) => {
                 if self.run(key).is_some_and(|run| self.banner_counts(run)) {
-                    self.over.push(Over::Look(super::look::Look::new(key.clone(), revision)));
+                    self.over.push(Over::Look(look));
                 }
             }
-            Pane::Banner => self.pane = Some(Pane::Talk),
-            Pane::Phases => {
+            (Pane::Banner, None) => self.pane = Some(Pane::Talk),
+            (Pane::Phases, _) => {
                 if let Some((n, _)) = self.phase.on().copied() {
                     self.show_phase(n);
                     self.pane = Some(Pane::Talk);
                 }
             }
-            Pane::Relays => {
+            (Pane::Relays, _) => {
                 if let Some(n) = self.relay.on().copied() {
                     self.show_relay(n);
                     self.pane = Some(Pane::Talk);
                 }
             }
-            Pane::Talk => {}
+            (Pane::Talk, _) => {}
         }
     }
 
@@ -459,9 +459,9 @@ impl App {
                 match then {
                     Then::Form => self.over.retain(|over| !matches!(over, Over::Form(form) if form.waits)),
                     Then::Editor => self.over.retain(|over| !matches!(over, Over::Editor(writing) if writing.waits)),
-                    Then::Say => {}
+                    Then::Say | Then::Open => {}
                 }
-                if let Some(key) = record.filter(|_| then == Then::Form && is_new) {
+                if let Some(key) = record.filter(|_| then == Then::Open || (then == Then::Form && is_new)) {
                     self.open_run(&key);
                 }
                 if !note.is_empty() {
@@ -469,15 +469,19 @@ impl App {
                 }
             }
             Reply::Refused(refusal) => {
-                self.release(then, Some((&refusal.message, refusal.field.as_deref())));
-                self.say(refusal.message, true);
+                let shown = self.release(then, Some((&refusal.message, refusal.field.as_deref())));
+                if !shown {
+                    self.say(refusal.message, true);
+                }
             }
         }
         Vec::new()
     }
 
-    /// Lets a form or editor go on after its order was refused; the problem stands at its field.
-    fn release(&mut self, then: Then, problem: Option<(&str, Option<&str>)>) {
+    /// Lets a form or editor go on after its order was refused; the problem stands at its field. True: an editor shows it in
+    /// full.
+    fn release(&mut self, then: Then, problem: Option<(&str, Option<&str>)>) -> bool {
+        let mut shown = false;
         for over in &mut self.over {
             match over {
                 Over::Form(form) if then == Then::Form && form.waits => {
@@ -492,10 +496,12 @@ impl App {
                 Over::Editor(writing) if then == Then::Editor && writing.waits => {
                     writing.waits = false;
                     writing.problem = problem.map(|(words, _)| words.to_owned());
+                    shown = writing.problem.is_some();
                 }
                 _ => {}
             }
         }
+        shown
     }
 
     /// A question is answered: yes by `y` or the key that asked, no by anything else.

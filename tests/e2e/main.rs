@@ -16,7 +16,9 @@
     reason = "a test fails by panicking, may look at the real clock and files, and is read once, not called by others"
 )]
 
+mod dashboard;
 mod demo;
 mod kills;
 mod real_agents;
 mod scenes;
+mod terminal;

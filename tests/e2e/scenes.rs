@@ -1,122 +1,82 @@
 //! Each scene in a real terminal: its banner is shown, and the keys that the banner names lead the run to its end.
 
-use std::path::Path;
-use std::process::Command;
-use std::time::{Duration, Instant};
+use super::terminal::{NARROW, Terminal, WIDE};
 
-/// A tmux server of its own with one window, in which the program runs.
-struct Screen {
-    socket: std::path::PathBuf,
+/// Plays a scene until a text is shown, then presses keys, each until a text is gone, and waits for the run's end.
+fn scene(name: &str, size: (u16, u16), banner: &str, keys: &[(&[&str], &str)]) {
+    let terminal = Terminal::running(size, &format!("demo --speed 15 --scene {name}"));
+    terminal.wait_for("phase 1");
+    terminal.keys(&["Enter"]);
+    terminal.wait_for(banner);
+    terminal.keep(&format!("scene-{name}"));
+    for (keys, until_gone) in keys {
+        terminal.wait_for(until_gone);
+        terminal.press_until(keys, until_gone, |screen| !screen.contains(until_gone));
+    }
+    terminal.wait("the end", |screen| screen.contains("done") && screen.contains("completed"));
+    terminal.keep(&format!("scene-{name}-end"));
+    terminal.press_for(&["q"], "ended 0");
 }
-
-impl Screen {
-    fn open(folder: &Path, size: (u16, u16), words: &str) -> Self {
-        let screen = Self { socket: folder.join("tmux") };
-        let program = format!(
-            "env -i HOME={home} TERM=screen-256color LANG=C.UTF-8 PATH=/usr/bin:/bin {trellis} {words} --home {home}/h; echo ended $?; cat",
-            home = folder.display(),
-            trellis = env!("CARGO_BIN_EXE_trellis"),
-        );
-        let (width, height) = (size.0.to_string(), size.1.to_string());
-        screen.tmux(&["-f", "/dev/null", "new-session", "-d", "-x", &width, "-y", &height, &program]);
-        screen
-    }
-
-    fn tmux(&self, words: &[&str]) -> String {
-        let output = Command::new("tmux").env_remove("TMUX").arg("-S").arg(&self.socket).args(words).output().unwrap();
-        String::from_utf8_lossy(&output.stdout).into_owned()
-    }
-
-    fn shown(&self) -> String {
-        self.tmux(&["capture-pane", "-p"])
-    }
-
-    /// Waits until the screen shows one of the words.
-    fn wait_for(&self, words: &[&str]) -> String {
-        let started = Instant::now();
-        loop {
-            let shown = self.shown();
-            if words.iter().any(|word| shown.contains(word)) {
-                return shown;
-            }
-            assert!(started.elapsed() < Duration::from_secs(40), "none of {words:?} was shown:\n{shown}");
-            std::thread::yield_now();
-        }
-    }
-
-    /// Presses a key until the screen no longer shows the words: a banner's keys count only after a moment.
-    fn press_until_gone(&self, key: &str, words: &str) {
-        let started = Instant::now();
-        let mut pressed: Option<Instant> = None;
-        while self.shown().contains(words) {
-            if pressed.is_none_or(|at| at.elapsed() > Duration::from_millis(1_500)) {
-                self.tmux(&["send-keys", key]);
-                pressed = Some(Instant::now());
-            }
-            assert!(
-                started.elapsed() < Duration::from_secs(30),
-                "{key} does not lead on from {words:?}:\n{}",
-                self.shown()
-            );
-        }
-    }
-}
-
-impl Drop for Screen {
-    fn drop(&mut self) {
-        self.tmux(&["kill-server"]);
-    }
-}
-
-fn scene(name: &str, size: (u16, u16), banner: &str, keys: &[(&str, &str)]) {
-    let folder = tempfile::tempdir().unwrap();
-    let screen = Screen::open(folder.path(), size, &format!("demo --speed 15 --scene {name}"));
-    screen.wait_for(&[banner]);
-    for (key, until_gone) in keys {
-        screen.wait_for(&[until_gone]);
-        screen.press_until_gone(key, until_gone);
-    }
-    screen.wait_for(&["done", "completed"]);
-    screen.tmux(&["send-keys", "q"]);
-    screen.wait_for(&["ended 0"]);
-}
-
-const WIDE: (u16, u16) = (120, 40);
-const NARROW: (u16, u16) = (38, 20);
 
 #[test]
 fn near_miss_is_accepted() {
-    scene("near-miss", WIDE, "nearly approved", &[("a", "needs you")]);
+    scene("near-miss", WIDE, "codex nearly approved", &[(&["a", "a"], "needs you")]);
 }
 
 #[test]
 fn near_miss_goes_on_as_feedback() {
-    scene("near-miss", WIDE, "nearly approved", &[("p", "needs you")]);
+    scene("near-miss", NARROW, "codex nearly approved", &[(&["p"], "needs you")]);
 }
 
 #[test]
 fn a_limit_is_tried_at_once() {
-    scene("limit", WIDE, "try now", &[("p", "try now")]);
+    scene("limit", NARROW, "try now", &[(&["p"], "try now")]);
 }
 
 #[test]
 fn typed_words_are_taken_into_account() {
-    scene("typed", WIDE, "you wrote to claude", &[("p", "needs you")]);
+    scene("typed", NARROW, "you wrote to claude", &[(&["p"], "needs you")]);
 }
 
 #[test]
 fn a_dead_program_is_brought_back() {
-    scene("gone", WIDE, "codex is gone", &[("b", "needs you")]);
+    scene("gone", NARROW, "codex is gone", &[(&["b"], "needs you")]);
 }
 
 #[test]
 fn a_turn_without_an_answer_is_asked_again() {
-    scene("no-answer", WIDE, "without an answer", &[("p", "needs you")]);
+    scene("no-answer", NARROW, "codex gave no answer", &[(&["p"], "needs you")]);
 }
 
 #[test]
 fn without_agreement_the_phase_is_accepted() {
-    scene("no-agreement", NARROW, "no agreement", &[("a", "needs you")]);
+    scene("no-agreement", NARROW, "no agreement", &[(&["a", "a"], "needs you")]);
+}
+
+#[test]
+fn without_agreement_the_phase_is_skipped() {
+    scene("no-agreement", WIDE, "no agreement", &[(&["s", "s"], "needs you")]);
+}
+
+#[test]
+fn without_agreement_more_relays_are_allowed() {
+    let terminal = Terminal::running(NARROW, "demo --speed 15 --scene no-agreement");
+    terminal.wait_for("phase 1");
+    terminal.keys(&["Enter"]);
+    terminal.wait_for("no agreement after 6 relays");
+    terminal.press_for(&["+"], "more relays · ");
+    terminal.keep("more-relays");
+    terminal.press_until(&["C-s"], "the form is sent", |screen| !screen.contains("more relays · "));
+    terminal.wait("another cap or the end", |screen| screen.contains(" of 11") || screen.contains("done"));
+}
+
+#[test]
+fn without_agreement_it_is_reviewed_again() {
+    let terminal = Terminal::running(WIDE, "demo --speed 15 --scene no-agreement");
+    terminal.wait_for("phase 1");
+    terminal.keys(&["Enter"]);
+    terminal.wait_for("no agreement after 6 relays");
+    terminal.press_until(&["r"], "a new review", |screen| screen.contains("relay 1 of 6") || screen.contains("done"));
 }
 
 /// W3: keys and settings that an editor saves by renaming count at once, each time.

@@ -6,52 +6,53 @@ use std::process::{Command, Output};
 use std::time::{Duration, Instant};
 
 /// How long a test waits for a condition before it fails.
-pub const PATIENCE: Duration = Duration::from_secs(90);
+pub const PATIENCE: Duration = Duration::from_secs(20);
 
 /// The built program.
 pub fn program() -> PathBuf {
     PathBuf::from(env!("CARGO_BIN_EXE_trellis"))
 }
 
-/// Whether tmux is here; says so when a test is skipped for it.
-pub fn has_tmux() -> bool {
-    let there = Command::new("tmux").arg("-V").output().is_ok_and(|out| out.status.success());
-    if !there {
-        println!("skipped: tmux is not installed");
-    }
-    there
-}
-
-/// Polls until `condition` gives something.
-pub fn wait_until<T>(what: &str, mut condition: impl FnMut() -> Option<T>) -> T {
-    let end = Instant::now() + PATIENCE;
-    loop {
-        if let Some(found) = condition() {
-            return found;
-        }
-        assert!(Instant::now() < end, "waited {PATIENCE:?} in vain: {what}");
-        std::thread::park_timeout(Duration::from_millis(30));
-    }
-}
+/// A side pane beside an agent.
+pub const NARROW: (u16, u16) = (38, 20);
+/// A window of its own.
+pub const WIDE: (u16, u16) = (120, 40);
 
 /// A tmux server with one session and one window.
 pub struct Terminal {
-    socket: String,
+    socket: PathBuf,
     width: u16,
     height: u16,
     pub folder: tempfile::TempDir,
 }
 
 impl Terminal {
-    /// A shell prompt of the given size, with a fresh HOME.
-    pub fn open(name: &str, width: u16, height: u16) -> Self {
+    /// A shell prompt of the given size, with a fresh HOME and nothing of the person's environment.
+    pub fn open((width, height): (u16, u16)) -> Self {
         let folder = tempfile::tempdir().unwrap();
-        let terminal = Self { socket: format!("trellis-e2e-{name}-{}", std::process::id()), width, height, folder };
+        let terminal = Self { socket: folder.path().join("tmux"), width, height, folder };
         let (w, h) = (width.to_string(), height.to_string());
-        let shell = "exec env PS1='ready$ ' TERM=tmux-256color bash --norc --noprofile -i";
-        terminal.tmux(&["new-session", "-d", "-s", "t", "-x", &w, "-y", &h, shell]);
+        let shell = format!(
+            "exec env -i HOME={} PATH=/usr/bin:/bin LANG=C.UTF-8 TZ=UTC TERM=tmux-256color PS1='ready$ ' \
+             bash --norc --noprofile -i",
+            terminal.folder.path().display()
+        );
+        terminal.tmux(&["new-session", "-d", "-s", "t", "-x", &w, "-y", &h, &shell]);
         terminal.wait_for("ready$");
         terminal
+    }
+
+    /// One where a command of the program runs in a home of its own; its exit code is shown when it has ended.
+    pub fn running(size: (u16, u16), words: &str) -> Self {
+        let terminal = Self::open(size);
+        terminal.trellis(words);
+        terminal
+    }
+
+    /// Runs the program; when it has ended the screen says `ended` and its exit code.
+    pub fn trellis(&self, words: &str) {
+        let (program, home) = (program(), self.home());
+        self.run(&format!("clear; {} {words} --home {}; echo ended $?", program.display(), home.display()));
     }
 
     /// Where the program's home is to be.
@@ -62,7 +63,9 @@ impl Terminal {
     /// One tmux command on this server.
     pub fn tmux(&self, arguments: &[&str]) -> Output {
         let output = Command::new("tmux")
-            .args(["-u", "-L", &self.socket, "-f", "/dev/null"])
+            .arg("-S")
+            .arg(&self.socket)
+            .args(["-u", "-f", "/dev/null"])
             .args(arguments)
             .env_remove("TMUX")
             .env_remove("TMUX_PANE")
@@ -114,6 +117,37 @@ impl Terminal {
         }
     }
 
+    /// Presses keys until the screen satisfies a condition. They are pressed again when nothing came of them for a while:
+    /// a banner's keys count only after a moment, and an order is refused when the run has just moved.
+    pub fn press_until(&self, keys: &[&str], what: &str, condition: impl Fn(&str) -> bool) -> String {
+        let end = Instant::now() + PATIENCE;
+        let mut again_at = Instant::now();
+        loop {
+            let screen = self.screen();
+            if condition(&screen) {
+                return screen;
+            }
+            if Instant::now() >= again_at {
+                self.tmux(&[&["send-keys", "-t", "t"], keys].concat());
+                again_at = Instant::now() + Duration::from_secs(2);
+            }
+            assert!(Instant::now() < end, "{keys:?} does not lead to: {what}\nthe screen:\n{screen}");
+            std::thread::park_timeout(Duration::from_millis(40));
+        }
+    }
+
+    /// Presses keys until a text is shown.
+    pub fn press_for(&self, keys: &[&str], text: &str) -> String {
+        self.press_until(keys, text, |screen| screen.contains(text))
+    }
+
+    /// What tmux knows of the pane, by the name of a format.
+    pub fn fact(&self, name: &str) -> String {
+        let format = format!("#{{{name}}}");
+        let told = self.tmux(&["display-message", "-p", "-t", "t", &format]).stdout;
+        String::from_utf8_lossy(&told).trim().to_owned()
+    }
+
     /// Keeps a frame below `target/frames`, to be looked at.
     pub fn keep(&self, name: &str) {
         let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("frames");
@@ -125,6 +159,6 @@ impl Terminal {
 
 impl Drop for Terminal {
     fn drop(&mut self) {
-        let _ = Command::new("tmux").args(["-L", &self.socket, "kill-server"]).output();
+        let _ = Command::new("tmux").arg("-S").arg(&self.socket).arg("kill-server").output();
     }
 }

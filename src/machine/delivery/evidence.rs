@@ -3,7 +3,7 @@
 use super::super::common::Loop;
 use super::super::draft::{Draft, fresh, later};
 use super::super::ledger::{self, Likeness};
-use super::super::{TranscriptFact, prompts, session};
+use super::super::{TranscriptFact, prompts, session, words};
 use crate::model::ids::Role;
 use crate::model::outbox::{Entry, EntryState};
 use crate::model::reach::OnItsWay;
@@ -46,7 +46,8 @@ fn delivered<R: Loop>(draft: &mut Draft<'_, R>, index: usize, turn: usize, liken
     entry.clock_from = None;
     let entry = entry.clone();
     let how = if entry.altered { "was seen inside a longer text" } else { "was seen" };
-    draft.decide(format!("{} {how} by {}", entry.id, draft.name(role)), prompts::evidence(seen));
+    let what = format!("{} {how} by {}", words::purpose(entry.purpose), draft.name(role));
+    draft.decide(what, format!("{}, message {}", prompts::evidence(seen), entry.id));
     prompts::follow_delivery(draft, role, turn);
     Some(Arrived { entry, role, turn })
 }

@@ -65,7 +65,7 @@ fn on_empty_box<R: Loop>(draft: &Draft<'_, R>, entry: &Entry, reach: &Reach) -> 
     match &reach.on_its_way {
         OnItsWay::No => {}
         OnItsWay::Queued => return Next::OnItsWay("it stands in the agent's own queue"),
-        OnItsWay::Carried => return Next::OnItsWay("a process of ours still carries it"),
+        OnItsWay::Carried => return Next::OnItsWay("it is being carried there"),
         OnItsWay::Unknown(why) => return Next::Held(format!("it cannot be told whether it is on its way: {why}")),
     }
     if prompted_since(draft, entry) {

@@ -65,7 +65,7 @@ pub(super) fn resume(draft: &mut Pair<'_>) -> Result<(), Refusal> {
         return Err(Refusal::not_now("another session answers there: follow it, or stop"));
     }
     prompts::mark_all_seen(draft);
-    draft.go_on("goes on: you said so", "a key");
+    draft.go_on("goes on, as you said", "a key");
     draft.rec.retry = None;
     if reason == Some(PauseReason::NearMiss) && !reviewer_answered_anew(draft) {
         return judge::as_feedback(draft).ok_or_else(|| {

@@ -6,7 +6,7 @@ use super::super::delivery::{self, evidence};
 use super::super::draft::{Draft, Message};
 use super::super::guard::{self, End};
 use super::super::turns::{self, Reading};
-use super::super::{prompts, setback};
+use super::super::{prompts, setback, words};
 use super::{create, judge, resume};
 use crate::model::conversation::{Conversation, FailureClass, Turn};
 use crate::model::event::EventKind;
@@ -286,6 +286,6 @@ pub(super) fn stop(draft: &mut Pair<'_>, reason: PairStop, why: &str) {
     pair.paused_at = None;
     pair.pending_confirm = None;
     pair.retry = None;
-    draft.decide(format!("stopped {}", reason.as_str()), why);
+    draft.decide(words::pair_stop(reason), why);
     draft.event(EventKind::PairStopped, Some(reason.as_str()));
 }

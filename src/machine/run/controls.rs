@@ -191,7 +191,7 @@ fn resume(draft: &mut Run<'_>, pairs: &[&PairRecord]) -> Outcome {
         _ => {}
     }
     prompts::mark_all_seen(draft);
-    draft.go_on("goes on: you said so", "a key");
+    draft.go_on("goes on, as you said", "a key");
     draft.rec.retry = None;
     if draft.rec.paused_pair.is_none() {
         draft.rec.paused_pair = live_pair(draft, pairs);

@@ -224,7 +224,8 @@ pub(super) fn agreed(draft: &mut Run<'_>, pairs: &[&PairRecord], by: &str, after
     }
     draft.rec.phases_done = draft.rec.phases_done.saturating_add(1);
     draft.event(EventKind::ChecklistPhaseConverged, None);
-    draft.decide(format!("phase {} is agreed by the {by}", draft.rec.phases_done), "its pair");
+    let who = if by == "user" { "accepted by you" } else { "agreed by the reviewer" };
+    draft.decide(format!("phase {} is {who}", draft.rec.phases_done), "its pair");
     if draft.rec.edited_completions >= 2 {
         return stop(
             draft,
@@ -342,7 +343,7 @@ pub(super) fn refused(record: &RunRecord, refusal: &Refusal, now: Timestamp) -> 
     let decision = Decision {
         at: now,
         record: Some(run.id.to_string()),
-        what: format!("paused {}: {}", PauseReason::ReviewStartFailed.as_str(), refusal.message),
+        what: format!("paused: {}", refusal.message),
         evidence: "its pair was refused".to_owned(),
         decided: true,
     };

@@ -2,7 +2,7 @@
 
 use super::super::delivery::{self, evidence};
 use super::super::guard::{self, End};
-use super::super::setback;
+use super::super::{setback, words};
 use super::super::turns::Reading;
 use super::baseline::Run;
 use super::{asking, baseline, find, review};
@@ -139,7 +139,7 @@ pub(super) fn stop(draft: &mut Run<'_>, pairs: &[&PairRecord], reason: RunStop, 
     run.paused_pair = None;
     run.pending = None;
     run.retry = None;
-    draft.decide(format!("stopped {}", reason.as_str()), why);
+    draft.decide(words::run_stop(reason), why);
     draft.event(EventKind::ChecklistStopped, Some(reason.as_str()));
 }
 

@@ -54,17 +54,14 @@ impl Case<'_> {
 
     pub(super) fn near_miss(&self) -> Banner {
         let reviewer = self.label(Role::Reviewer);
-        let mut lines = Vec::new();
-        if let Some(pair) = self.record.pair
-            && let Some(miss) = &pair.near_miss
-        {
-            lines.push(format!(
-                "{reviewer} wrote {}: close to {}, but not it.",
-                words::quoted(&miss.line),
-                pair.config.stop_signal
-            ));
-        }
-        lines.extend(self.detail());
+        let miss = self.record.pair.and_then(|pair| Some((pair.near_miss.as_ref()?, &pair.config.stop_signal)));
+        // The record's own words say the same, but for the quotation.
+        let lines = match miss {
+            Some((miss, signal)) => {
+                vec![format!("{reviewer} wrote {}: close to {signal}, but not it.", words::quoted(&miss.line))]
+            }
+            None => self.detail(),
+        };
         let builder = self.label(Role::Implementer);
         let offers = vec![
             offer("a", "accept", &format!("takes it as an approval, {}", self.accept_words())),
@@ -149,11 +146,10 @@ impl Case<'_> {
         let ours = turn.is_some_and(|turn| self.is_ours(role, turn));
         let what = if ours { format!("asks {who} again to go on") } else { format!("waits for {who}'s next answer") };
         let at = turn.and_then(|turn| turn.ended_at).map(|at| format!(" at {}", self.clock(at))).unwrap_or_default();
-        let mut lines = vec![format!("{who}'s turn ended{at} without a text.")];
-        lines.extend(self.detail());
+        let lines = vec![format!("{who}'s turn ended{at} without a text.")];
         Banner {
             reason: Some(PauseReason::NoAnswer),
-            headline: format!("{who} ended without an answer"),
+            headline: format!("{who} gave no answer"),
             lines,
             offers: vec![offer("p", "ask again", &what), self.pane(role), self.stop()],
         }
@@ -202,7 +198,7 @@ impl Case<'_> {
             vec![offer("f", "follow", &format!("goes on with {who}'s new conversation")), self.pane(role), self.stop()];
         Banner {
             reason: Some(PauseReason::SessionChanged),
-            headline: format!("{who} began another conversation"),
+            headline: format!("{who} changed its session"),
             lines,
             offers,
         }
@@ -224,7 +220,9 @@ impl Case<'_> {
             })
         });
         let who = self.label(role);
-        let mut lines = self.detail();
+        let said = format!("{who} is gone: ");
+        let mut lines: Vec<String> =
+            self.detail().iter().map(|line| line.strip_prefix(&said).unwrap_or(line).to_owned()).collect();
         if lines.is_empty() {
             lines.push(format!("Nothing answers for {who}."));
         }
@@ -265,7 +263,7 @@ impl Case<'_> {
         lines.extend(self.box_line(to));
         Banner {
             reason: Some(PauseReason::DeliveryFailed),
-            headline: format!("the {what} to {who} was not seen to arrive"),
+            headline: format!("{what} to {who} not seen"),
             lines,
             offers: self.delivery_offers(to),
         }

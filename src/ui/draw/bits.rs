@@ -155,8 +155,11 @@ pub fn wait_rows(run: &RunView, columns: usize, rows: usize, times: &Times) -> V
 /// `ends when codex ends its turn`, with a countdown where the end is known.
 pub fn ends_words(run: &RunView, times: &Times) -> String {
     match run.wait.deadline {
-        Some(at) if at > times.now() && !run.wait.ends.is_empty() => {
-            format!("{} (in {})", run.wait.ends, times.until(at))
+        Some(at) if at.duration_since(times.now()).as_secs() > 0 && !run.wait.ends.is_empty() => {
+            match run.wait.ends.strip_suffix(" in a moment") {
+                Some(ends) => format!("{ends} in {}", times.until(at)),
+                None => format!("{} (in {})", run.wait.ends, times.until(at)),
+            }
         }
         _ => run.wait.ends.clone(),
     }

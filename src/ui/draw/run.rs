@@ -8,6 +8,8 @@ use super::bits::{self, label};
 use super::{Page, footer};
 use crate::model::ids::{RecordKey, Role};
 use crate::model::pair::PauseReason;
+use crate::model::text::first_line;
+use crate::projection::words::unmarked;
 use crate::projection::{Banner, RunView, Standing, ThreadKind};
 use crate::ui::action::Action;
 use crate::ui::app::{App, Pane};
@@ -185,7 +187,7 @@ fn last_words(app: &App, run: &RunView, times: &Times) -> Option<Row> {
         _ => None,
     })?;
     let clock = at.map(|at| times.clock(at)).unwrap_or_default();
-    Some(Row::plain(format!("▾ {label} {clock}  {}", crate::model::text::first_line(words))))
+    Some(Row::plain(format!("▾ {label} {clock}  {}", unmarked(&first_line(words)))))
 }
 
 fn first_wait(app: &App, run: &RunView, columns: usize) -> Vec<Row> {
@@ -300,6 +302,6 @@ pub fn relays(app: &App, run: &RunView, room: usize, focused: bool, times: &Time
 
 /// What the conversation says while there is none.
 pub fn empty_talk(app: &App, columns: usize) -> Vec<Row> {
-    let words = if app.projection.shown.is_none() { "reading the conversation" } else { "nothing was said yet" };
+    let words = if app.talk.thread().is_none() { "reading the conversation" } else { "nothing was said yet" };
     wrap_text(words, Tone::Text, columns)
 }

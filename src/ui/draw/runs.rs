@@ -1,5 +1,7 @@
 //! The list of runs: two lines a run, the second is a sentence.
 
+use std::collections::BTreeSet;
+
 use ratatui::layout::Rect;
 
 use super::{Page, bits, footer};
@@ -58,7 +60,9 @@ pub fn list(app: &mut App, columns: usize, room: usize, short: bool, times: &Tim
         _ => Some(app.runs.index()),
     };
     let views: Vec<RunView> = app.runs.order().iter().filter_map(|key| app.run(key)).cloned().collect();
-    let first_ended = views.iter().position(is_over);
+    // A list that holds still may have a new run below ended ones: the line stands above the last that ended.
+    let ended_from = views.iter().rposition(|run| !is_over(run)).map_or(0, |at| at + 1);
+    let first_ended = (ended_from < views.len()).then_some(ended_from);
     let height = |at: usize| {
         let two = views.get(at).is_some_and(|run| !is_over(run)) && (!short || Some(at) == here);
         1 + usize::from(two) + usize::from(first_ended == Some(at))
@@ -90,7 +94,13 @@ fn sentence(run: &RunView, columns: usize, narrow: bool) -> String {
         Some(why) => format!("read-only: {why}"),
         None => run.sentence.clone(),
     };
-    if narrow && width(&full) + 2 > columns { full.replace(" · relay ", " · ").replace(" of ", "/") } else { full }
+    if !narrow || width(&full) + 2 <= columns {
+        return full;
+    }
+    match full.split_once(" at its limit · ") {
+        Some((_, back)) => format!("limit · {back}"),
+        None => full.replace(" · relay ", " · ").replace(" of ", "/").replace("agreement after", "agreement,"),
+    }
 }
 
 fn first_line(run: &RunView, columns: usize, narrow: bool, times: &Times) -> Row {
@@ -99,7 +109,7 @@ fn first_line(run: &RunView, columns: usize, narrow: bool, times: &Times) -> Row
     let age = format!("{:>5}", times.ago_short(at));
     let middle = match (run.phase, is_over(run)) {
         (_, true) if narrow => run.phases.last().map(|phase| format!("ph {}", phase.n)).unwrap_or_default(),
-        (_, true) => match run.phases.iter().map(|phase| phase.n).max().unwrap_or(0) {
+        (_, true) => match run.phases.iter().map(|phase| phase.n).collect::<BTreeSet<_>>().len() {
             0 => run.state_word.clone(),
             1 => format!("1 phase  {}", run.state_word),
             n => format!("{n} phases  {}", run.state_word),

@@ -164,7 +164,10 @@ fn header(run: &RunView, columns: usize, times: &Times) -> Vec<Row> {
         parts = vec![words, stopped];
     } else {
         parts.extend(run.wait.since.map(|since| times.ago(since)));
-        parts.push(run.wait.what.clone());
+        // What needs you stands in full below.
+        if run.banner.is_none() {
+            parts.push(run.wait.what.clone());
+        }
     }
     parts.retain(|part| !part.is_empty());
     let ends = if is_over(run) { String::new() } else { bits::ends_words(run, times) };

@@ -497,5 +497,5 @@ fn waits_in_words() {
     world.pass(1);
     assert_eq!(wait(&world).who, "codex reviews");
     world.control(&Control::Pause).unwrap();
-    assert_eq!(wait(&world).who, "waits for you");
+    assert_eq!(wait(&world).who, "paused by you");
 }

@@ -101,6 +101,73 @@ fn look_first_sends_edits_and_drops() {
 }
 
 #[test]
+fn a_preview_goes_along_with_its_run_while_the_same_relay_waits() {
+    let moved = |revision, text: &str| {
+        let mut run = scenes::look_first();
+        run.revision = revision;
+        run.look_first.as_mut().unwrap().text = text.into();
+        Msg::Changed(Arc::new(scenes::one(run)))
+    };
+    let same = scenes::look_first().look_first.unwrap().text;
+    for keys in ["Enter Enter", "Enter Enter i N o"] {
+        let send = if keys.ends_with('o') { "Ctrl-s" } else { "Enter" };
+        let mut rig = rig(scenes::one(scenes::look_first()));
+        rig.press(keys);
+        rig.send(moved(8, &same));
+        rig.draw();
+        assert_eq!(controls(&rig.press(send))[0].0, Some(8), "the same relay, {keys}");
+        let mut rig = self::rig(scenes::one(scenes::look_first()));
+        rig.press(keys);
+        rig.send(moved(9, "another text"));
+        rig.draw();
+        assert_eq!(controls(&rig.press(send))[0].0, Some(7), "another relay is not what was read, {keys}");
+    }
+}
+
+#[test]
+fn running_on_opens_the_new_run() {
+    let ended = scenes::ended("auth", Standing::Done, "done", 12, 7_200);
+    let mut rig = rig(scenes::one(ended.clone()));
+    let effects = rig.press("Enter r");
+    assert!(matches!(effects.as_slice(), [Effect::Send { then: Then::Open, .. }]), "{effects:?}");
+    let new = scenes::first_wait();
+    let key = new.key.clone();
+    let mut projection = scenes::one(ended);
+    projection.runs.push(new);
+    rig.send(Msg::Changed(Arc::new(projection)));
+    rig.send(Msg::Replied(Then::Open, Some(Reply::Done { record: Some(key.clone()), note: String::new() })));
+    assert_eq!(*rig.app.screen(), Screen::Run(key));
+}
+
+#[test]
+fn a_list_that_holds_still_calls_no_going_run_ended() {
+    let ended = scenes::ended("auth", Standing::Done, "done", 12, 7_200);
+    let mut rig = rig(scenes::one(ended.clone()));
+    rig.press("j");
+    let mut projection = scenes::one(ended);
+    projection.runs.push(scenes::run("checkout"));
+    rig.send(Msg::Changed(Arc::new(projection)));
+    assert_eq!(rig.app.runs.order().len(), 2);
+    let shown = rig.text();
+    assert!(!shown.contains("── ended"), "{shown}");
+}
+
+#[test]
+fn no_footer_names_a_key_twice() {
+    for (name, run) in scenes::banners() {
+        for size in [(38, 20), (80, 24), (120, 40)] {
+            let mut rig = Rig::new(scenes::one(run.clone()), size);
+            let shown = rig.text();
+            let footer: Vec<&str> = shown.lines().rev().take(2).collect();
+            for key in [" p ", " t ", " w ", " x "] {
+                let times: usize = footer.iter().map(|line| format!(" {line} ").matches(key).count()).sum();
+                assert!(times <= 1, "{name} names{key}{times} times:\n{}", footer.join("\n"));
+            }
+        }
+    }
+}
+
+#[test]
 fn a_banner_counts_only_after_it_was_in_view() {
     let mut rig = rig(scenes::one(scenes::run("checkout")));
     rig.press("Enter");

@@ -237,3 +237,17 @@ fn a_picture_is_whole_xml_without_control_characters() {
     assert!(!svg.chars().any(|c| c.is_control() && c != '\n'));
     assert_eq!(svg.matches("<text").count(), svg.matches("</text>").count());
 }
+
+#[test]
+fn a_countdown_is_said_once() {
+    for (left, said, never) in [(5_400, "ends in 5s", "a moment"), (400, "ends in a moment", "(in")] {
+        let mut run = scenes::run("checkout");
+        run.wait.what = String::new();
+        run.wait.ends = "ends in a moment".to_owned();
+        // The first frame is drawn a second after the scene's time.
+        run.wait.deadline = Some(scenes::now() + jiff::SignedDuration::from_millis(1_000 + left));
+        let mut rig = Rig::new(scenes::one(run), (120, 40));
+        let shown = rig.text();
+        assert!(shown.contains(said) && !shown.contains(never), "{left} ms:\n{shown}");
+    }
+}

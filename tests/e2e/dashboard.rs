@@ -1,0 +1,251 @@
+//! The dashboard by keys, in a real terminal of both sizes: a demo from its start to its end, runs that a person makes,
+//! relays that are looked at first, and the terminal after every way out.
+
+use std::process::Command;
+
+use super::demo::trellis;
+use super::terminal::{NARROW, Terminal, WIDE};
+
+/// Presses a key that asks, and the same key again for yes, until a text is shown.
+fn ask(terminal: &Terminal, key: &str, text: &str) -> String {
+    terminal.press_for(&[key, key], text)
+}
+
+/// Quits, whether or not a run is going, and sees that the terminal is as it was.
+fn quit(terminal: &Terminal) {
+    terminal.press_until(&["q", "q"], "the end", |screen| screen.contains("ended 0"));
+    given_back(terminal);
+}
+
+/// The terminal is the shell's again: no alternate screen, a cursor, and a line that can be typed.
+fn given_back(terminal: &Terminal) {
+    terminal.wait_for("ready$");
+    assert_eq!((terminal.fact("alternate_on"), terminal.fact("cursor_flag")), ("0".to_owned(), "1".to_owned()));
+    assert_eq!(terminal.fact("mouse_any_flag"), "0");
+    terminal.run("clear; echo can be $((40 + 2)) typed");
+    terminal.wait_for("can be 42 typed");
+}
+
+/// What `stty` says of the terminal.
+fn settings(terminal: &Terminal, name: &str) -> String {
+    let file = terminal.folder.path().join(name);
+    terminal.run(&format!("clear; stty -a > {}; echo told $((40 + 2))", file.display()));
+    terminal.wait_for("told 42");
+    std::fs::read_to_string(file).unwrap()
+}
+
+fn a_demo_by_keys(size: (u16, u16)) {
+    let terminal = Terminal::running(size, "demo --speed 3");
+    terminal.wait_for("phase 1");
+    terminal.keep("demo-runs");
+    terminal.keys(&["Enter"]);
+    terminal.wait_for("ask ─");
+    terminal.wait_for("REVIEW");
+    terminal.keep("demo-review");
+
+    terminal.press_for(&["p"], "‖ paused");
+    terminal.keep("demo-paused");
+    terminal.keys(&["Tab"]);
+    terminal.wait_for("took");
+    terminal.keep("demo-phases");
+    terminal.keys(&["Tab"]);
+    terminal.wait_for("relays of phase 1");
+    terminal.keep("demo-relays");
+    terminal.keys(&["Tab"]);
+    terminal.press_for(&["p"], "● going");
+    terminal.wait_for("REVIEW");
+    terminal.press_for(&["p"], "‖ paused");
+
+    // What is paused does not move: each order meets the run as it was seen.
+    ask(&terminal, "s", "phase 2");
+    terminal.keep("demo-skipped");
+    terminal.press_for(&["p"], "● going");
+    terminal.wait_for("REVIEW");
+    terminal.press_for(&["p"], "‖ paused");
+    terminal.press_for(&["r"], "relay 0 of 10");
+    terminal.keep("demo-again");
+    terminal.press_for(&["p"], "● going");
+    terminal.wait_for("REVIEW");
+    terminal.press_for(&["p"], "‖ paused");
+    ask(&terminal, "a", "phase 3");
+    terminal.keep("demo-accepted");
+    ask(&terminal, "x", "■ stopped");
+    terminal.keep("demo-stopped");
+
+    terminal.press_for(&["r"], "first answer");
+    terminal.keep("demo-run-on");
+    ask(&terminal, "x", "■ stopped");
+    terminal.keys(&["Escape"]);
+    terminal.wait_for("── ended");
+    terminal.keep("demo-two-ended");
+    terminal.press_for(&["D"], "remove shop");
+    terminal.keep("demo-discard");
+    terminal.press_for(&["y"], "removed");
+    terminal.keep("demo-discarded");
+    assert_eq!(runs(&terminal).lines().count(), 1, "{}", runs(&terminal));
+
+    terminal.press_for(&["n"], "Starting sends nothing");
+    terminal.keep("demo-new-run");
+    terminal.press_for(&["Enter"], "nothing was sent");
+    terminal.keep("demo-first-wait");
+    ask(&terminal, "A", "BUILD");
+    quit(&terminal);
+}
+
+/// The runs of the terminal's home, a line each.
+fn runs(terminal: &Terminal) -> String {
+    let list = trellis(&terminal.home()).args(["run", "list"]).output().unwrap();
+    String::from_utf8_lossy(&list.stdout).into_owned()
+}
+
+#[test]
+fn a_demo_is_led_by_keys_in_a_side_pane() {
+    a_demo_by_keys(NARROW);
+}
+
+#[test]
+fn a_demo_is_led_by_keys_in_a_window() {
+    a_demo_by_keys(WIDE);
+}
+
+fn a_run_of_the_spare_pair(size: (u16, u16)) {
+    let terminal = Terminal::open(size);
+    let played = trellis(&terminal.home()).args(["demo", "--headless", "--speed", "50"]).output().unwrap();
+    assert!(played.status.success(), "{}", String::from_utf8_lossy(&played.stderr));
+    // From the demo's own command its agents play as fast as before; from `trellis` alone at their own pace.
+    terminal.trellis(if size == WIDE { "demo --speed 15" } else { "" });
+    terminal.wait_for("✓ shop");
+    terminal.press_for(&["n"], "Starting sends nothing");
+    terminal.keep("spare-form");
+    terminal.press_for(&["Enter"], "nothing was sent");
+    terminal.keep("spare-first-wait");
+    ask(&terminal, "A", "BUILD");
+    if size == WIDE {
+        terminal.wait("the end", |screen| screen.contains("✓ done"));
+        assert_eq!(runs(&terminal).matches("completed").count(), 2, "{}", runs(&terminal));
+    } else {
+        terminal.wait_for("REVIEW");
+    }
+    terminal.keep("spare-played");
+    quit(&terminal);
+}
+
+#[test]
+fn a_run_is_made_with_the_spare_pair_in_a_side_pane() {
+    a_run_of_the_spare_pair(NARROW);
+}
+
+#[test]
+fn a_run_is_made_with_the_spare_pair_in_a_window() {
+    a_run_of_the_spare_pair(WIDE);
+}
+
+fn relays_are_looked_at(size: (u16, u16)) {
+    let terminal = Terminal::running(size, "demo --scene look-first --speed 10");
+    terminal.wait_for("phase 1");
+    terminal.keys(&["Enter"]);
+    terminal.wait_for("Enter shows it");
+    terminal.keep("look-banner");
+    terminal.press_for(&["Enter"], "✓ alive");
+    terminal.keep("look-preview");
+    terminal.press_until(&["Enter"], "it is sent", |screen| !screen.contains("✓ alive"));
+    terminal.wait_for("! look first");
+    terminal.press_for(&["Enter"], "✓ alive");
+    terminal.keys(&["i"]);
+    terminal.wait_for("Ctrl-s");
+    terminal.tmux(&["send-keys", "-t", "t", "-l", "Changed by hand. "]);
+    terminal.wait_for("Changed by hand.");
+    terminal.keep("look-edit");
+    terminal.press_until(&["C-s"], "it is sent", |screen| !screen.contains("Changed by hand. "));
+    terminal.wait_for("! look first");
+    terminal.keep("look-edited");
+    terminal.press_for(&["Enter"], "✓ alive");
+    ask(&terminal, "d", "going");
+    terminal.keep("look-dropped");
+    quit(&terminal);
+}
+
+#[test]
+fn relays_are_looked_at_sent_edited_and_dropped_in_a_side_pane() {
+    relays_are_looked_at(NARROW);
+}
+
+#[test]
+fn relays_are_looked_at_sent_edited_and_dropped_in_a_window() {
+    relays_are_looked_at(WIDE);
+}
+
+#[test]
+fn the_terminal_is_the_shells_again_after_quitting_and_a_signal() {
+    let terminal = Terminal::open(NARROW);
+    let before = settings(&terminal, "before");
+    terminal.trellis("demo --speed 10");
+    terminal.wait_for("phase 1");
+    assert_eq!(terminal.fact("alternate_on"), "1");
+    quit(&terminal);
+    assert_eq!(settings(&terminal, "after-quit"), before);
+
+    terminal.trellis("demo --speed 10");
+    terminal.wait_for("── ended");
+    assert_eq!(terminal.fact("pane_current_command"), "trellis");
+    signal(&terminal, "TERM");
+    terminal.wait_for("ended 0");
+    given_back(&terminal);
+    assert_eq!(settings(&terminal, "after-signal"), before);
+}
+
+/// Sends a signal to the program that runs in the shell of this terminal, found as the shell's only child.
+fn signal(terminal: &Terminal, name: &str) {
+    let children = Command::new("ps").args(["-o", "pid=", "--ppid", &terminal.fact("pane_pid")]).output().unwrap();
+    let children = String::from_utf8(children.stdout).unwrap();
+    let pid = children.split_whitespace().next().unwrap();
+    assert!(Command::new("kill").args([&format!("-{name}"), pid]).status().unwrap().success());
+}
+
+#[test]
+fn the_program_is_suspended_and_comes_back() {
+    let terminal = Terminal::open(NARROW);
+    let before = settings(&terminal, "before");
+    terminal.trellis("demo --speed 5");
+    terminal.wait_for("phase 1");
+    terminal.press_for(&["C-z"], "Stopped");
+    given_back(&terminal);
+    assert_eq!(settings(&terminal, "suspended"), before);
+    terminal.run("fg");
+    terminal.wait("the run goes on to its end", |screen| screen.contains("3 phases  done"));
+    assert_eq!(terminal.fact("alternate_on"), "1");
+    terminal.press_until(&["q"], "the end", |screen| !screen.contains("3 phases  done"));
+    given_back(&terminal);
+    assert_eq!(settings(&terminal, "after"), before);
+}
+
+fn a_panic(place: &str) {
+    let terminal = Terminal::open(NARROW);
+    let before = settings(&terminal, "before");
+    terminal.run(&format!("export TRELLIS_TEST_PANIC={place}"));
+    terminal.trellis("demo --speed 10");
+    terminal.wait_for("phase 1");
+    terminal.keys(&["Enter"]);
+    let screen = terminal.wait_for("ended 70");
+    terminal.keep(&format!("panic-{place}"));
+    // The lines of a narrow terminal break anywhere.
+    let told: String = screen.split_whitespace().collect();
+    assert!(told.contains("internalerrorin") && told.contains("onpurpose"), "{screen}");
+    given_back(&terminal);
+    assert_eq!(settings(&terminal, "after"), before);
+}
+
+#[test]
+fn a_panic_of_the_screen_leaves_a_usable_terminal() {
+    a_panic("screen");
+}
+
+#[test]
+fn a_panic_of_a_task_leaves_a_usable_terminal() {
+    a_panic("task");
+}
+
+#[test]
+fn a_panic_of_a_thread_leaves_a_usable_terminal() {
+    a_panic("thread");
+}
