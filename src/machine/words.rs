@@ -202,7 +202,10 @@ fn span(now: Timestamp, since: Timestamp) -> String {
 pub(super) fn busy<R: Loop>(draft: &Draft<'_, R>, role: Role, idle: &IdleVerdict) -> String {
     let newest = draft.conversation(role).and_then(|conversation| conversation.newest());
     let words = idle.because.iter().map(|busy| match busy {
-        Busy::Turn => match newest.map(|turn| session::activity(turn, folder_of(draft, role))).filter(|activity| !activity.is_empty()) {
+        Busy::Turn => match newest
+            .map(|turn| session::activity(turn, folder_of(draft, role)))
+            .filter(|activity| !activity.is_empty())
+        {
             Some(activity) => format!("it {activity}"),
             None => "its turn runs".to_owned(),
         },

@@ -225,11 +225,7 @@ fn a_tick_that_is_missing_holds_a_message_and_says_so() {
     stage.pair.as_mut().unwrap().outbox = vec![entry()];
     let view = seen(&stage);
     assert_eq!(keys(&view), "p y t x");
-    assert!(
-        said(&view).starts_with("relay to claude is held\nclaude's box holds text of yours"),
-        "{}",
-        said(&view)
-    );
+    assert!(said(&view).starts_with("relay to claude is held\nclaude's box holds text of yours"), "{}", said(&view));
     assert_eq!(view.delivery.unwrap().held.as_deref(), Some("claude's box holds text of yours"));
 }
 

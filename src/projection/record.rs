@@ -285,8 +285,7 @@ fn sentence(record: &RecordFacts<'_>, labels: &Labels, view: &RunView, facts: &F
         },
         Standing::Going | Standing::Waits => {
             // A message on its way says itself what it is.
-            let counted =
-                record.pair.is_some_and(PairRecord::is_active) && view.relays > 0 && view.delivery.is_none();
+            let counted = record.pair.is_some_and(PairRecord::is_active) && view.relays > 0 && view.delivery.is_none();
             if counted {
                 let idle = view.stage == Some(Stage::Review) && reviews::carries_no_edit(record);
                 let remark = if idle { " · no file was changed" } else { "" };

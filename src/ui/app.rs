@@ -202,7 +202,7 @@ pub enum Then {
     Open,
     /// The form closes, or shows the problem at its field.
     Form,
-    /// The editor closes, or shows the problem.
+    /// The editor and the preview close, or the editor shows the problem.
     Editor,
 }
 

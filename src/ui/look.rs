@@ -43,9 +43,13 @@ impl Look {
     /// Goes along with the run while it is the same relay that waits; of another one it keeps the old revision, so that an
     /// order given for what was shown is refused.
     fn follow(&mut self, run: &RunView) {
-        if run.look_first.as_ref().is_some_and(|relay| (relay.n, &relay.text) == (self.relay.0, &self.relay.1)) {
+        if self.still_waits(run) {
             self.revision = run.revision;
         }
+    }
+
+    fn still_waits(&self, run: &RunView) -> bool {
+        run.look_first.as_ref().is_some_and(|relay| (relay.n, &relay.text) == (self.relay.0, &self.relay.1))
     }
 
     /// Scrolls.
@@ -58,6 +62,13 @@ impl App {
     /// After a frame: a preview, and what is written over it, name the run as that frame showed it.
     pub(super) fn follow_looks(&mut self) {
         let projection = Arc::clone(&self.projection);
+        // Another relay is not shown in the place of the one that was opened, unless words of the person's would be lost.
+        let is_stale = |look: &Look| {
+            look.edited.is_none() && projection.runs.iter().any(|run| run.key == look.run && !look.still_waits(run))
+        };
+        if matches!(self.over.last(), Some(Over::Look(look)) if is_stale(look)) {
+            self.over.pop();
+        }
         let mut open: Option<(RecordKey, u64)> = None;
         for over in &mut self.over {
             match over {

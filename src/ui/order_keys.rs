@@ -358,7 +358,11 @@ fn question_of(action: Action, run: &RunView) -> Option<String> {
 /// The effect that sends a control of a record at the revision the person saw.
 #[must_use]
 pub fn send(target: &RecordKey, revision: u64, control: Control) -> Effect {
-    let then = if matches!(control, Control::RunOn) { Then::Open } else { Then::Say };
+    let then = match control {
+        Control::RunOn => Then::Open,
+        Control::Confirm(_) => Then::Editor,
+        _ => Then::Say,
+    };
     Effect::Send { command: Command::Control { target: target.clone(), expect: Some(revision), control }, then }
 }
 

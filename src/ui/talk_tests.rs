@@ -52,7 +52,14 @@ fn detail_unfolds_them() {
     let all = shown(&turn(), Detail::Thinking);
     assert_eq!(
         all,
-        ["       claude builds", "  first I look", "  · edit  a.rs  +2 −1", "  ~ hm", "  · edit  a.rs  +3 −0", "  done"]
+        [
+            "       claude builds",
+            "  first I look",
+            "  · edit  a.rs  +2 −1",
+            "  ~ hm",
+            "  · edit  a.rs  +3 −0",
+            "  done"
+        ]
     );
     assert_eq!(shown(&turn(), Detail::Tools).len(), 5);
 }

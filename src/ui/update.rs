@@ -458,7 +458,12 @@ impl App {
                 });
                 match then {
                     Then::Form => self.over.retain(|over| !matches!(over, Over::Form(form) if form.waits)),
-                    Then::Editor => self.over.retain(|over| !matches!(over, Over::Editor(writing) if writing.waits)),
+                    // A preview whose relay was decided about closes too: the next one is looked at anew.
+                    Then::Editor => self.over.retain(|over| match over {
+                        Over::Editor(writing) => !writing.waits,
+                        Over::Look(_) => false,
+                        _ => true,
+                    }),
                     Then::Say | Then::Open => {}
                 }
                 if let Some(key) = record.filter(|_| then == Then::Open || (then == Then::Form && is_new)) {

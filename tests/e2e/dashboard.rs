@@ -156,7 +156,7 @@ fn relays_are_looked_at(size: (u16, u16)) {
     terminal.tmux(&["send-keys", "-t", "t", "-l", "Changed by hand. "]);
     terminal.wait_for("Changed by hand.");
     terminal.keep("look-edit");
-    terminal.press_until(&["C-s"], "it is sent", |screen| !screen.contains("Changed by hand. "));
+    terminal.press_until(&["C-s"], "it is sent", |screen| !screen.contains("as it will be sent"));
     terminal.wait_for("! look first");
     terminal.keep("look-edited");
     terminal.press_for(&["Enter"], "✓ alive");

@@ -2,8 +2,8 @@
 
 use super::super::delivery::{self, evidence};
 use super::super::guard::{self, End};
-use super::super::{setback, words};
 use super::super::turns::Reading;
+use super::super::{setback, words};
 use super::baseline::Run;
 use super::{asking, baseline, find, review};
 use crate::model::conversation::FailureClass;

@@ -157,12 +157,9 @@ pub fn run_keys(app: &App, run: &RunView) -> Vec<KeyWord> {
         _ if in_run && run.banner.is_some() && app.pane_of(run) == Pane::Banner => {
             &[(Action::Open, "read"), (Action::GoToPane, "pane"), (Action::NextPane, ""), (Action::Back, "back")]
         }
-        _ if run.look_first.is_some() && run.banner.is_none() => &[
-            (Action::Open, "look"),
-            (Action::GoToPane, "pane"),
-            (Action::Write, "write"),
-            (Action::Stop, "stop"),
-        ],
+        _ if run.look_first.is_some() && run.banner.is_none() => {
+            &[(Action::Open, "look"), (Action::GoToPane, "pane"), (Action::Write, "write"), (Action::Stop, "stop")]
+        }
         _ if run.first_wait => &[
             (Action::Ask, "ask now"),
             (Action::GoToPane, "pane"),
