@@ -186,7 +186,12 @@ impl<'a> SideThread<'a> {
         let mut groups: Vec<Group> = Vec::new();
         let mut time = turn.prompt.record.at;
         let mut head = Vec::new();
+        let mut last = None;
         for attempt in attempts.iter().filter(|attempt| attempt.turn_id.as_ref() == Some(&turn.id)) {
+            // A review that began anew is the same phase.
+            if last.replace(attempt.n) == Some(attempt.n) {
+                continue;
+            }
             head.push(ThreadEntry {
                 at: time,
                 kind: ThreadKind::Phase { n: attempt.n, summary: words::unmarked(&attempt.summary) },

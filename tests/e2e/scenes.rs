@@ -82,22 +82,21 @@ fn without_agreement_it_is_reviewed_again() {
 /// W3: keys and settings that an editor saves by renaming count at once, each time.
 #[test]
 fn w3_changed_keys_and_settings_count_at_once() {
-    let folder = tempfile::tempdir().unwrap();
-    let screen = Screen::open(folder.path(), (100, 30), "demo");
-    screen.wait_for(&["going"]);
-    let home = folder.path().join("h");
+    let terminal = Terminal::running((100, 30), "demo");
+    terminal.wait_for("going");
+    let home = terminal.home();
     let save = |name: &str, text: &str| {
         std::fs::write(home.join("saved~"), text).unwrap();
         std::fs::rename(home.join("saved~"), home.join(name)).unwrap();
     };
     save("keymap.toml", "this is no keymap");
-    screen.wait_for(&["the standard keys count"]);
+    terminal.wait_for("the standard keys count");
     save("keymap.toml", "");
-    screen.wait_for(&["the changed settings count"]);
+    terminal.wait_for("the changed settings count");
     let config = std::fs::read_to_string(home.join("config.toml")).unwrap();
     save("config.toml", &format!("{config}symbols = \"nothing\"\n"));
-    screen.wait_for(&["config.toml"]);
+    terminal.wait_for("config.toml");
     save("config.toml", &format!("{config}symbols = \"ascii\"\n"));
-    let shown = screen.wait_for(&["the changed settings count"]);
+    let shown = terminal.wait_for("the changed settings count");
     assert!(!shown.contains('\u{2502}'), "ascii is drawn from now on:\n{shown}");
 }

@@ -83,7 +83,11 @@ fn heading(app: &App) -> Row {
     }
     // The full words where they have a meaning of their own: who drives.
     let drives = app.projection.driver != crate::projection::DriverFact::Here;
-    let title = if drives { cut(runs::counts(app).trim_start_matches("driven by "), 18) } else { "runs".to_owned() };
+    let title = if drives {
+        cut(runs::counts(app).trim_start_matches("driven by ").split(" · ").next().unwrap_or_default(), 18)
+    } else {
+        "runs".to_owned()
+    };
     Row::of(vec![toned(Tone::Strong, title)]).tail(tail)
 }
 
