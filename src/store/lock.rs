@@ -12,6 +12,9 @@ use crate::paths::Home;
 
 /// A viewer that looks whether the lock is free holds it for an instant; a driver that starts then tries again.
 const TRIES: u32 = 5;
+/// When the process that is named is dead: a child it was just making may hold its files until it becomes another
+/// program, or ends.
+const TRIES_BEHIND_THE_DEAD: u32 = 400;
 const BETWEEN_TRIES: Duration = Duration::from_millis(5);
 
 /// The lock, held until it is dropped or the process ends.
@@ -67,7 +70,7 @@ impl Lock {
         for attempt in 1.. {
             match file.try_lock() {
                 Ok(()) => break,
-                Err(TryLockError::WouldBlock) if attempt < TRIES => std::thread::sleep(BETWEEN_TRIES),
+                Err(TryLockError::WouldBlock) if attempt < patience(pid_in(&mut file)) => std::thread::sleep(BETWEEN_TRIES),
                 Err(TryLockError::WouldBlock) => {
                     return Err(LockError::Held { home: home.root().to_owned(), pid: pid_in(&mut file) });
                 }
@@ -78,6 +81,13 @@ impl Lock {
         let _ = file.set_len(0).and_then(|()| file.rewind()).and_then(|()| writeln!(file, "{}", std::process::id()));
         Ok(Self { _file: file })
     }
+}
+
+/// How often a held lock is tried.
+fn patience(holder: Option<u32>) -> u32 {
+    let pid = holder.and_then(|pid| i32::try_from(pid).ok()).and_then(rustix::process::Pid::from_raw);
+    let is_dead = pid.is_some_and(|pid| rustix::process::test_kill_process(pid) == Err(rustix::io::Errno::SRCH));
+    if is_dead { TRIES_BEHIND_THE_DEAD } else { TRIES }
 }
 
 /// Who drives a home now, without making anything.

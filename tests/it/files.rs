@@ -154,3 +154,26 @@ fn the_small_files_are_read_and_written() {
     assert_eq!(write_message(&folder, "a long message").unwrap(), path);
     assert_eq!(fs::read_to_string(path).unwrap(), "a long message");
 }
+
+/// A killed driver's child may hold its files for an instant: a start right behind the kill waits for that.
+#[test]
+fn a_lock_that_only_a_dead_driver_is_named_for_is_waited_for() {
+    let folder = tempfile::tempdir().unwrap();
+    let home = Home::at(folder.path());
+    let mut gone = std::process::Command::new("true").spawn().unwrap();
+    let dead = gone.id();
+    gone.wait().unwrap();
+    // What is left of the dead driver: its lock in another's hands, its pid in the file.
+    let held = std::fs::File::create(home.lock()).unwrap();
+    held.try_lock().unwrap();
+    std::fs::write(home.lock(), format!("{dead}\n")).unwrap();
+    let (tell, told) = std::sync::mpsc::channel();
+    let starter = std::thread::spawn(move || {
+        tell.send(()).unwrap();
+        Lock::take(&home).map(drop)
+    });
+    told.recv().unwrap();
+    std::thread::park_timeout(std::time::Duration::from_millis(150));
+    drop(held);
+    starter.join().unwrap().unwrap();
+}
