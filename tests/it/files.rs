@@ -164,9 +164,9 @@ fn a_lock_that_only_a_dead_driver_is_named_for_is_waited_for() {
     let dead = gone.id();
     gone.wait().unwrap();
     // What is left of the dead driver: its lock in another's hands, its pid in the file.
-    let held = std::fs::File::create(home.lock()).unwrap();
+    let held = fs::File::create(home.lock()).unwrap();
     held.try_lock().unwrap();
-    std::fs::write(home.lock(), format!("{dead}\n")).unwrap();
+    fs::write(home.lock(), format!("{dead}\n")).unwrap();
     let (tell, told) = std::sync::mpsc::channel();
     let starter = std::thread::spawn(move || {
         tell.send(()).unwrap();
