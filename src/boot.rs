@@ -15,7 +15,7 @@ use crate::agent::{Settings, tmux};
 use crate::cli::Failure;
 use crate::clock;
 use crate::config::{Config, ConfigProblem};
-use crate::driver::ports::{Loaded, Transcripts as _};
+use crate::driver::ports::{FoundSession, Loaded, Transcripts as _};
 use crate::machine::TranscriptFact;
 use crate::model::conversation::Conversation;
 use crate::model::event::Event;
@@ -50,7 +50,7 @@ pub struct Ground {
 /// Refuses a home that is there and is no folder, before anything is said about files in it.
 fn is_folder(home: &Home) -> Result<(), Failure> {
     if fs::metadata(home.root()).is_ok_and(|found| !found.is_dir()) {
-        return Err(Failure::refused(format!("{} is not a folder: give --home one", home.root().display())));
+        return Err(Failure::refused(format!("{} is a file, not a folder: name a folder with --home", home.root().display())));
     }
     Ok(())
 }
@@ -153,6 +153,12 @@ impl Ground {
             return Err(Failure::refused(format!("{} is not the text that was written there", path.display())));
         }
         Ok(text.into())
+    }
+
+    /// The sessions that left a transcript, newest first.
+    #[must_use]
+    pub fn found_sessions(&self) -> Vec<FoundSession> {
+        watch::start(&self.watched_roots(), &Supervisor::new()).0.sessions()
     }
 
     /// A session's transcript, read from its first byte. `None`: there is none.

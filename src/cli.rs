@@ -5,6 +5,7 @@ pub mod demo;
 pub mod drive;
 pub mod dump;
 pub mod out;
+pub mod session;
 pub mod show;
 pub mod start;
 pub mod verdict;
@@ -15,7 +16,7 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use clap::error::ErrorKind;
-use clap::{Args, Parser, Subcommand, ValueEnum};
+use clap::{Args, CommandFactory as _, Parser, Subcommand, ValueEnum};
 
 use crate::model::config::FirstPhase;
 use crate::model::ids::{Agent, SessionId, SessionKey};
@@ -104,6 +105,9 @@ pub enum Command {
     /// Start and look at checklist runs.
     #[command(subcommand)]
     Run(RunCommand),
+    /// Look at the agents' sessions.
+    #[command(subcommand)]
+    Session(SessionCommand),
     /// Drive all runs of the home here, in the foreground.
     Drive,
     /// Say what the rules for signals make of an answer.
@@ -145,7 +149,7 @@ pub enum RunCommand {
     },
     /// Say how a run stands.
     Show {
-        /// The run's id, or as much of its beginning as is needed.
+        /// The run's id, as much of its beginning as is needed, or its name.
         id: String,
         /// The record as JSON.
         #[arg(long)]
@@ -153,15 +157,29 @@ pub enum RunCommand {
     },
     /// Read both transcripts again and prove that each message stands in its target exactly once.
     Verify {
-        /// The run's id, or as much of its beginning as is needed.
+        /// The run's id, as much of its beginning as is needed, or its name.
         id: String,
+        /// As JSON.
+        #[arg(long)]
+        json: bool,
+    },
+}
+
+/// `trellis session`.
+#[derive(Debug, Subcommand)]
+pub enum SessionCommand {
+    /// Name the sessions on this machine: those that live first, then those of the last 7 days.
+    List {
+        /// As JSON: all of them.
+        #[arg(long)]
+        json: bool,
     },
 }
 
 /// `trellis run start`.
 #[derive(Debug, Args)]
 pub struct StartArgs {
-    /// The side that builds: `claude:SESSION` or `codex:SESSION`.
+    /// The side that builds: `claude:SESSION` or `codex:SESSION`, the id or its beginning; `trellis session list` names them.
     #[arg(long, value_name = "AGENT:SESSION", value_parser = session)]
     pub implementer: SessionKey,
     /// The side that reviews.
@@ -185,7 +203,7 @@ pub enum FirstPhaseArg {
     Next,
     /// Its newest answer, reviewed now.
     Current,
-    /// The advance prompt goes out at once.
+    /// The phase prompt goes out at once.
     Ask,
 }
 
@@ -202,9 +220,9 @@ impl From<FirstPhaseArg> for FirstPhase {
 /// `trellis verdict`.
 #[derive(Debug, Args)]
 pub struct VerdictArgs {
-    /// The word to look for.
+    /// The word to look for [default: LGTM; with --completion: COMPLETED].
     #[arg(long, value_name = "WORD")]
-    pub signal: String,
+    pub signal: Option<String>,
     /// Read it as the implementer's word that no phase is left.
     #[arg(long)]
     pub completion: bool,
@@ -219,9 +237,9 @@ pub struct DumpArgs {
     #[arg(long, value_enum)]
     pub screen: ScreenArg,
     /// Columns and rows.
-    #[arg(long, value_name = "WxH", value_parser = size)]
+    #[arg(long, value_name = "WxH", default_value = "80x24", value_parser = size)]
     pub size: (u16, u16),
-    /// Which run [default: the newest].
+    /// Which run, by its id or name [default: the newest].
     #[arg(long, value_name = "ID")]
     pub run: Option<String>,
     /// As an SVG picture instead of text.
@@ -257,7 +275,7 @@ fn session(text: &str) -> Result<SessionKey, String> {
         _ => return Err(format!("{agent} is no agent; write claude:SESSION or codex:SESSION")),
     };
     if id.is_empty() {
-        return Err("the session's id is missing; trellis dump --screen sessions names them".to_owned());
+        return Err("the session's id is missing; trellis session list names them".to_owned());
     }
     Ok(SessionKey { agent, session_id: SessionId::new(id) })
 }
@@ -287,22 +305,42 @@ fn size(text: &str) -> Result<(u16, u16), String> {
 /// # Errors
 /// `Err(Ok(text))`: help or version was asked for. `Err(Err(_))`: it cannot be understood.
 pub fn parse(arguments: impl IntoIterator<Item = OsString>) -> Result<Cli, Result<String, Failure>> {
+    let arguments: Vec<OsString> = arguments.into_iter().collect();
+    let asked = asked(&arguments);
     Cli::try_parse_from(arguments).map_err(|error| match error.kind() {
         ErrorKind::DisplayHelp | ErrorKind::DisplayVersion => Ok(error.render().to_string()),
         // Without this the whole help would stand where one line is wanted.
         ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand | ErrorKind::MissingSubcommand => {
-            Err(Failure::usage("trellis run needs one of start, list, show, verify; trellis run --help says more"))
+            let (words, parts) = (&asked.0, asked.1.join(", "));
+            Err(Failure::usage(format!("{words} needs one of {parts}; {words} --help says more")))
         }
-        _ => Err(Failure::usage(one_line(&error.render().to_string()))),
+        _ => Err(Failure::usage(one_line(&error.render().to_string(), &asked.0))),
     })
 }
 
-/// The paragraphs before the usage as one line.
-fn one_line(text: &str) -> String {
+/// How the command that was meant is called in full, and what can follow it.
+fn asked(arguments: &[OsString]) -> (String, Vec<String>) {
+    let top = Cli::command();
+    let (mut words, mut command) = (top.get_name().to_owned(), &top);
+    let mut is_value = false;
+    for argument in arguments.iter().skip(1).filter_map(|argument| argument.to_str()) {
+        // Only the home may stand between a command and its own commands.
+        if std::mem::replace(&mut is_value, argument == "--home") || argument.starts_with('-') {
+            continue;
+        }
+        let Some(next) = command.find_subcommand(argument) else { break };
+        command = next;
+        words = format!("{words} {argument}");
+    }
+    (words, command.get_subcommands().map(|command| command.get_name().to_owned()).collect())
+}
+
+/// The paragraphs before the usage as one line, with the help of the command that was meant.
+fn one_line(text: &str, command: &str) -> String {
     let told = text.split("\n\nUsage:").next().unwrap_or(text);
     let told = told.split("\n\nFor more information").next().unwrap_or(told);
     let words: Vec<&str> = told.trim_start_matches("error: ").split_whitespace().collect();
-    format!("{}; trellis --help says what there is", words.join(" "))
+    format!("{}; {command} --help says what there is", words.join(" "))
 }
 
 /// Runs the command line and says how it ended.
@@ -330,7 +368,8 @@ fn dispatch(cli: Cli) -> Result<(), Failure> {
         Some(Command::Run(RunCommand::Start(args))) => start::start(home, &args),
         Some(Command::Run(RunCommand::List { json })) => show::list(home, json),
         Some(Command::Run(RunCommand::Show { id, json })) => show::show(home, &id, json),
-        Some(Command::Run(RunCommand::Verify { id })) => verify::verify(home, &id),
+        Some(Command::Run(RunCommand::Verify { id, json })) => verify::verify(home, &id, json),
+        Some(Command::Session(SessionCommand::List { json })) => session::list(home, json),
         Some(Command::Drive) => drive::drive(home),
         Some(Command::Verdict(args)) => verdict::verdict(&args),
         Some(Command::Dump(args)) => dump::dump(home, &args),

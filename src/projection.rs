@@ -37,6 +37,9 @@ pub struct Projection {
     pub seq: u64,
     /// The wall clock when it was made.
     pub at: Option<Timestamp>,
+    /// Some session is being looked at for the first time: what is said of it may change in a moment.
+    #[serde(default)]
+    pub looking: bool,
     /// Who drives this home.
     pub driver: DriverFact,
     /// The home's folder, for people.
@@ -432,6 +435,11 @@ pub enum ThreadKind {
         n: u32,
         /// First line of its answer.
         summary: String,
+    },
+    /// A phase is reviewed again from here: its relays count from 1.
+    Again {
+        /// Which.
+        n: u32,
     },
     /// A turn ended otherwise than `completed`.
     Ended {

@@ -16,7 +16,7 @@ use crate::clock;
 use crate::driver::core::{Core, Options};
 use crate::driver::handle::Line;
 use crate::driver::task::{Edges, drive};
-use crate::driver::viewer::{Ended, NoAgents, ReadRecords, view};
+use crate::driver::viewer::{Ended, LookOnly, ReadRecords, view};
 use crate::model::command::{Refusal, RefusalKind, Reply};
 use crate::model::tempo::Tempo;
 use crate::projection::DriverFact;
@@ -76,6 +76,7 @@ impl Crew {
             zone: TimeZone::system(),
             send_when_box_unknown: self.ground.config.send_when_box_unknown,
             records_only: self.how == How::RecordOnly,
+            observes: matches!(driver, DriverFact::Here) || self.ground.stage.is_none(),
             driver,
         }
     }
@@ -98,8 +99,11 @@ impl Crew {
             let (transcripts, hints) = watch::start(&self.ground.watched_roots(), &self.supervisor);
             let records = ReadRecords::new(Reader::new(self.ground.home.clone()));
             let options = self.options(DriverFact::Nobody);
-            let core = Core::start(records, transcripts, NoAgents, options, clock::now());
-            let (given, answer) = match view(core, line, hints, self.supervisor.token(), clock::now).await {
+            let (tell, outcomes) = mpsc::channel(OUTCOMES);
+            let agents = LookOnly(Transports::new(self.ground.transports(), tell, self.supervisor.clone()));
+            let core = Core::start(records, transcripts, agents, options, clock::now());
+            let edges = Edges { outcomes, hints };
+            let (given, answer) = match view(core, line, edges, self.supervisor.token(), clock::now).await {
                 Ended::Shutdown => return,
                 Ended::TakeOver(line, answer) => (line, answer),
             };

@@ -31,6 +31,8 @@ use crate::watch::FolderWatch;
 
 /// How long a frame waits for the home to be read.
 const PATIENCE: Duration = Duration::from_secs(10);
+/// How long it waits until every session was looked at once. One that was not is shown as not looked at.
+const FIRST_LOOKS: Duration = Duration::from_secs(2);
 
 /// What the screen is made of, gathered before the engine takes the ground.
 pub(super) struct Looks {
@@ -123,7 +125,7 @@ impl Engine {
         run: Option<&str>,
     ) -> Result<String, Failure> {
         self.block_on(async {
-            let projection = self.settled(|projection| projection.at.is_some()).await?;
+            let projection = self.looked().await?;
             let still = match (still, run) {
                 (ui::Still::Run(_), Some(id)) => ui::Still::Run(Some(named(&projection, id)?)),
                 (still, _) => still,
@@ -140,6 +142,16 @@ impl Engine {
         })
     }
 
+    /// The home as it stands, once its sessions were looked at or that takes too long.
+    ///
+    /// # Errors
+    /// The home was not read in time.
+    pub async fn looked(&self) -> Result<Arc<Projection>, Failure> {
+        let read = self.settled(|projection| projection.at.is_some()).await?;
+        let looked = self.settled(|projection| !projection.looking);
+        Ok(tokio::time::timeout(FIRST_LOOKS, looked).await.unwrap_or(Ok(read))?)
+    }
+
     async fn settled(&self, is_ready: impl Fn(&Projection) -> bool) -> Result<Arc<Projection>, Failure> {
         let mut projections = self.handle.projections();
         let ready = tokio::time::timeout(PATIENCE, projections.wait_for(|projection| is_ready(projection)));
@@ -151,11 +163,13 @@ impl Engine {
 }
 
 fn named(projection: &Projection, id: &str) -> Result<RecordKey, Failure> {
-    let mut fitting = projection.runs.iter().filter(|run| run.key.as_str().starts_with(id));
-    match (fitting.next(), fitting.next()) {
-        (Some(run), None) => Ok(run.key.clone()),
-        (Some(_), Some(_)) => Err(Failure::refused(format!("several runs begin with {id}; give more of the id"))),
-        (None, _) => Err(Failure::refused(format!("there is no run {id}; trellis run list names them"))),
+    let runs = &projection.runs;
+    let by_id = runs.iter().filter(|run| !id.is_empty() && run.key.as_str().starts_with(id)).collect::<Vec<_>>();
+    let fitting = if by_id.is_empty() { runs.iter().filter(|run| run.name == id).collect() } else { by_id };
+    match fitting.as_slice() {
+        [run] => Ok(run.key.clone()),
+        [_, _, ..] => Err(Failure::refused(format!("several runs are {id}; give one's id"))),
+        [] => Err(Failure::refused(format!("there is no run {id}; trellis run list names them"))),
     }
 }
 

@@ -51,7 +51,10 @@ fn mistakes_are_one_line_and_code_2() {
         (&["run", "start", "--implementer", "claude:a"], "--reviewer"),
         (&["run"], "needs one of start, list, show, verify"),
         (&["run", "show"], "<ID>"),
-        (&["verdict", "x"], "--signal"),
+        (&["run", "start"], "trellis run start --help says"),
+        (&["--home", "run", "run", "verify"], "trellis run verify --help says"),
+        (&["session"], "trellis session needs one of list; trellis session --help"),
+        (&["verdict"], "trellis verdict --help says"),
     ];
     for (words, expected) in cases {
         match said(words) {
@@ -63,6 +66,14 @@ fn mistakes_are_one_line_and_code_2() {
             other => panic!("{words:?}: {other:?}"),
         }
     }
+}
+
+#[test]
+fn what_is_usual_need_not_be_said() {
+    let Some(Command::Dump(dump)) = said(&["dump", "--screen", "runs"]).unwrap().command else { panic!() };
+    assert_eq!(dump.size, (80, 24));
+    let Some(Command::Verdict(verdict)) = said(&["verdict", "-"]).unwrap().command else { panic!() };
+    assert_eq!((verdict.signal, verdict.completion), (None, false));
 }
 
 #[test]

@@ -3,7 +3,7 @@
 
 use std::path::{Path, PathBuf};
 
-use super::drive::{End, Listener, is_stop_of};
+use super::drive::{self, End, Listener, is_stop_of};
 use super::{DemoArgs, Failure, out, start};
 use crate::agent::scripted::home::{self, Stage, Wanted};
 use crate::agent::scripted::scenes::{SCENES, Scene};
@@ -27,9 +27,14 @@ pub fn demo(home: Option<&Path>, args: &DemoArgs) -> Result<(), Failure> {
         return list();
     }
     let script = Chosen::of(args)?;
+    if !args.headless {
+        drive::need_terminal()?;
+    }
     let named = home.map(Path::to_owned).or_else(demo_home_around);
     let is_own = named.is_none();
     let root = named.map_or_else(own_folder, Ok)?;
+    // Before the lock, which is a file of the home too: a folder of somebody else's gets none.
+    home::may_be_one(&root).map_err(Failure::refused)?;
     let lock = match Place::take(&Home::at(&root))? {
         Place::Ours(lock) => lock,
         // Whoever drives this home also plays it.
@@ -43,13 +48,21 @@ pub fn demo(home: Option<&Path>, args: &DemoArgs) -> Result<(), Failure> {
         return print_stop_again(&ground, run);
     }
     let engine = Engine::start_in(ground, lock, How::Drive, args.speed)?;
-    if is_own {
-        out::note(&format!("the demo's home is {}; --home {} goes on with it", root.display(), root.display()));
-    }
     if args.headless {
-        headless(engine, &stage, run, args.speed)
-    } else {
-        watched(engine, &stage, run.as_ref(), args.speed)
+        // At once: a process that is killed says nothing at its end.
+        tell_home(is_own, &root);
+        return headless(engine, &stage, run, args.speed);
+    }
+    let ended = watched(engine, &stage, run.as_ref(), args.speed);
+    tell_home(is_own, &root);
+    ended
+}
+
+/// Where a demo lives that made its own folder. It stays: the run may not have ended, and a person may want to look.
+fn tell_home(is_own: bool, root: &Path) {
+    let root = root.display();
+    if is_own {
+        out::note(&format!("the demo's home is {root}; --home {root} goes on with it, rm -r {root} removes it"));
     }
 }
 

@@ -2,6 +2,7 @@
 //! Nothing is decided about a loop here.
 
 use std::collections::BTreeSet;
+use std::io::IsTerminal as _;
 use std::path::Path;
 
 use tokio::sync::broadcast::error::{RecvError, TryRecvError};
@@ -21,11 +22,25 @@ use crate::supervise::StopReason;
 /// # Errors
 /// There is no terminal, or the home cannot be opened.
 pub fn dashboard(home: Option<&Path>) -> Result<(), Failure> {
+    need_terminal()?;
     let ground = Ground::find(home)?;
     match Place::take(&ground.home)? {
         Place::Ours(lock) => Engine::start_in(ground, lock, How::Drive, Tempo::REAL)?.dashboard(),
         Place::Theirs(_) => Engine::watch(ground)?.dashboard(),
     }
+}
+
+/// Refuses the dashboard where nobody could see it or press a key.
+///
+/// # Errors
+/// There is no terminal.
+pub fn need_terminal() -> Result<(), Failure> {
+    let has_keys = || std::io::stdin().is_terminal() || std::fs::File::open("/dev/tty").is_ok();
+    if std::io::stdout().is_terminal() && has_keys() {
+        return Ok(());
+    }
+    let words = "the dashboard needs a terminal; without one use `trellis run …` or `trellis demo --headless`";
+    Err(Failure::refused(words))
 }
 
 /// Drives all runs of the home until none is left or a signal ends it.

@@ -12,6 +12,7 @@ use crate::driver::ports::{Loaded, ReadOnly};
 use crate::model::ids::{PairId, RecordKey};
 use crate::model::outbox::{Entry, EntryState};
 use crate::model::pair::{PairRecord, PauseReason};
+use crate::projection::words;
 use crate::model::run::{Attempt, AttemptStatus, RunRecord, RunState, RunStep, RunStop};
 
 /// Names the runs of the home, newest first.
@@ -19,7 +20,12 @@ use crate::model::run::{Attempt, AttemptStatus, RunRecord, RunState, RunStep, Ru
 /// # Errors
 /// The home cannot be read.
 pub fn list(home: Option<&Path>, json: bool) -> Result<(), Failure> {
-    let loaded = boot::Ground::find(home)?.records();
+    let ground = boot::Ground::find(home)?;
+    if !ground.home.root().exists() {
+        out::note(&format!("there is no trellis home at {}", ground.home.root().display()));
+        return if json { out::line("[]") } else { Ok(()) };
+    }
+    let loaded = ground.records();
     for notice in &loaded.notices {
         out::note(notice);
     }
@@ -60,7 +66,7 @@ pub fn show(home: Option<&Path>, id: &str, json: bool) -> Result<(), Failure> {
     out::text(&described(run, &pairs, &loaded))
 }
 
-/// The run that an id, or the beginning of one, names.
+/// The run that an id, the beginning of one, or a name says.
 ///
 /// # Errors
 /// None or several.
@@ -68,11 +74,13 @@ pub fn find<'a>(loaded: &'a Loaded, id: &str) -> Result<&'a RunRecord, Failure> 
     if let Some(run) = loaded.runs.iter().find(|run| run.id.as_str() == id) {
         return Ok(run);
     }
-    let mut fitting = loaded.runs.iter().filter(|run| !id.is_empty() && run.id.as_str().starts_with(id));
-    match (fitting.next(), fitting.next()) {
-        (Some(run), None) => Ok(run),
-        (Some(_), Some(_)) => Err(Failure::refused(format!("several runs begin with {id}; give more of the id"))),
-        (None, _) => Err(match loaded.read_only.iter().find(|other| other.key.as_str() == id) {
+    let by_id: Vec<&RunRecord> =
+        loaded.runs.iter().filter(|run| !id.is_empty() && run.id.as_str().starts_with(id)).collect();
+    let fitting = if by_id.is_empty() { loaded.runs.iter().filter(|run| title(run) == id).collect() } else { by_id };
+    match fitting.as_slice() {
+        [run] => Ok(run),
+        [_, _, ..] => Err(Failure::refused(format!("several runs are {id}; give one's id"))),
+        [] => Err(match loaded.read_only.iter().find(|other| other.key.as_str() == id) {
             Some(other) => {
                 Failure::refused(format!("{id} is {}; the dashboard shows it, nothing drives it", other.why))
             }
@@ -142,8 +150,9 @@ fn phase(run: &RunRecord) -> u32 {
     })
 }
 
-fn title(run: &RunRecord) -> String {
-    if run.name.is_empty() { run.implementer.worktree.clone() } else { run.name.clone() }
+/// What the screen calls it too: its name, else its folder's.
+fn title(run: &RunRecord) -> &str {
+    words::run_name(&run.name, &run.implementer.worktree).unwrap_or_else(|| run.id.as_str())
 }
 
 fn described(run: &RunRecord, pairs: &[&PairRecord], loaded: &Loaded) -> String {

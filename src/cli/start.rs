@@ -1,6 +1,7 @@
 //! `trellis run start`: a run between two sessions that are there, recorded or driven here.
 //! Whether it may begin is the machines' judgement; this asks and prints.
 
+use std::collections::BTreeSet;
 use std::path::Path;
 
 use serde_json::Value;
@@ -8,6 +9,7 @@ use serde_json::Value;
 use super::drive::{Listener, tell_problems};
 use super::{Failure, StartArgs, out};
 use crate::agent::live::LiveSession;
+use crate::agent::scripted::home::Part;
 use crate::boot::{Engine, Ground, How};
 use crate::model::command::{Command, NewRun, Refusal, RefusalKind, Reply};
 use crate::model::config::RunConfig;
@@ -25,9 +27,10 @@ pub fn start(home: Option<&Path>, args: &StartArgs) -> Result<(), Failure> {
     ground.refuse_if_driven()?;
     tell_problems(&ground);
     let live = ground.live_sessions();
+    let known = known(&ground, &live);
     let order = NewRun {
-        implementer: side(&ground, &live, &args.implementer)?,
-        reviewer: side(&ground, &live, &args.reviewer)?,
+        implementer: side(&ground, &live, &whole(&args.implementer, &known)?)?,
+        reviewer: side(&ground, &live, &whole(&args.reviewer, &known)?)?,
         config,
     };
     let place = ground.home.root().display().to_string();
@@ -71,6 +74,36 @@ pub fn refused(refusal: &Refusal) -> Failure {
     }
 }
 
+/// Every session that can be named: scripted, running, or with a transcript.
+fn known(ground: &Ground, live: &[LiveSession]) -> BTreeSet<SessionKey> {
+    let parts = ground.stage.iter().flat_map(|stage| &stage.parts).map(Part::key);
+    let found = ground.found_sessions().into_iter().map(|found| found.session.key());
+    parts.chain(live.iter().map(|session| session.session.clone())).chain(found).collect()
+}
+
+/// The session whose id this is, or is the beginning of.
+///
+/// # Errors
+/// Several begin with it. One that is not known comes back as it was given.
+fn whole(wanted: &SessionKey, known: &BTreeSet<SessionKey>) -> Result<SessionKey, Failure> {
+    const NAMED: usize = 6;
+    if known.contains(wanted) {
+        return Ok(wanted.clone());
+    }
+    let begins =
+        |key: &&SessionKey| key.agent == wanted.agent && key.session_id.as_str().starts_with(wanted.session_id.as_str());
+    let fitting: Vec<&SessionKey> = known.iter().filter(begins).collect();
+    match fitting.as_slice() {
+        [] => Ok(wanted.clone()),
+        [one] => Ok((*one).clone()),
+        several => {
+            let more = if several.len() > NAMED { ", …" } else { "" };
+            let names: Vec<String> = several.iter().take(NAMED).map(ToString::to_string).collect();
+            Err(Failure::refused(format!("several sessions begin with {wanted}: {}{more}; give more", names.join(", "))))
+        }
+    }
+}
+
 /// The session of that id, with the folder it works in now.
 fn side(ground: &Ground, live: &[LiveSession], wanted: &SessionKey) -> Result<SessionRef, Failure> {
     let part = ground.stage.iter().flat_map(|stage| &stage.parts).find(|part| part.key() == *wanted);
@@ -95,7 +128,7 @@ fn side(ground: &Ground, live: &[LiveSession], wanted: &SessionKey) -> Result<Se
             Err(Failure::refused(format!("{wanted} is not open; resume it in a tmux pane, then start the run again")))
         }
         (None, None) => Err(Failure::refused(format!(
-            "there is no session {wanted}; `trellis dump --screen sessions --size 120x40` names those there are"
+            "there is no session {wanted}; `trellis session list` names those there are"
         ))),
     }
 }

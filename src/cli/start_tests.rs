@@ -2,6 +2,7 @@
 
 use super::*;
 use crate::cli::{Cli, Command as Said, RunCommand, parse};
+use crate::model::ids::Agent;
 use crate::model::config::{FirstPhase, NearMissRule};
 
 fn args(more: &[&str]) -> StartArgs {
@@ -58,4 +59,21 @@ fn a_wrong_setting_is_a_usage_error_that_names_it() {
         assert_eq!(failure.code(), 2);
         assert!(failure.message.contains(words), "{}", failure.message);
     }
+}
+
+#[test]
+fn the_beginning_of_an_id_is_enough_while_it_names_one() {
+    let key = |text: &str| {
+        let (agent, id) = text.split_once(':').unwrap();
+        let agent = if agent == "claude" { Agent::Claude } else { Agent::Codex };
+        SessionKey { agent, session_id: id.into() }
+    };
+    let known: BTreeSet<SessionKey> = ["claude:ab1", "claude:ab12", "claude:ac", "codex:ab1x"].map(key).into();
+    let named = |text: &str| whole(&key(text), &known).map(|found| found.to_string());
+    assert_eq!(named("claude:ac").unwrap(), "claude:ac");
+    assert_eq!(named("codex:a").unwrap(), "codex:ab1x", "of the other agent nothing counts");
+    assert_eq!(named("claude:ab1").unwrap(), "claude:ab1", "a whole id is no beginning");
+    assert_eq!(named("claude:zz").unwrap(), "claude:zz");
+    let refused = named("claude:a").unwrap_err();
+    assert_eq!(refused.message, "several sessions begin with claude:a: claude:ab1, claude:ab12, claude:ac; give more");
 }

@@ -5,6 +5,7 @@ use std::io::Read as _;
 use std::path::Path;
 
 use super::{Failure, VerdictArgs, out};
+use crate::model::config::RunConfig;
 use crate::verdict;
 
 /// Prints `match`, `near_miss` or `none` and the reason; only a match is a success.
@@ -12,12 +13,15 @@ use crate::verdict;
 /// # Errors
 /// The answer cannot be read, the signal cannot be one, or it is no match.
 pub fn verdict(args: &VerdictArgs) -> Result<(), Failure> {
-    verdict::check_signal(&args.signal).map_err(|problem| Failure::usage(format!("--signal: {problem}")))?;
+    let defaults = RunConfig::default();
+    let usual = if args.completion { defaults.completion_signal } else { defaults.review_stop_signal };
+    let signal = args.signal.clone().unwrap_or(usual);
+    verdict::check_signal(&signal).map_err(|problem| Failure::usage(format!("--signal: {problem}")))?;
     let answer = read(&args.file)?;
     let found = if args.completion {
-        verdict::completion_signal(&answer, &args.signal)
+        verdict::completion_signal(&answer, &signal)
     } else {
-        verdict::stop_signal(&answer, &args.signal)
+        verdict::stop_signal(&answer, &signal)
     };
     out::line(found.word())?;
     out::line(&out::plain(found.why()))?;

@@ -9,7 +9,7 @@ use super::{Failure, out, show};
 use crate::boot::Ground;
 use crate::driver::ports::Loaded;
 use crate::model::conversation::Conversation;
-use crate::model::ids::{EntryId, RecordKey, Role, SessionKey, TurnId};
+use crate::model::ids::{EntryId, RecordKey, Role, RunId, SessionKey, TurnId};
 use crate::model::outbox::{Entry, EntryState};
 use crate::model::pair::FormerParticipant;
 use crate::model::text::fold;
@@ -18,7 +18,7 @@ use crate::model::text::fold;
 ///
 /// # Errors
 /// A message stands there not at all or more than once, or something cannot be read.
-pub fn verify(home: Option<&Path>, id: &str) -> Result<(), Failure> {
+pub fn verify(home: Option<&Path>, id: &str, json: bool) -> Result<(), Failure> {
     let ground = Ground::find(home)?;
     let loaded = ground.records();
     let run = show::find(&loaded, id)?;
@@ -34,17 +34,31 @@ pub fn verify(home: Option<&Path>, id: &str) -> Result<(), Failure> {
         }
     }
     let findings = prove(&claims, &conversations);
-    let mut failed = 0_usize;
-    let mut proven = 0_usize;
-    for finding in findings.iter().filter(|finding| records.contains(&finding.record)) {
-        let mark = if finding.holds { "ok   " } else { "FAIL " };
-        *(if finding.holds { &mut proven } else { &mut failed }) += 1;
-        out::line(&out::plain(&format!("{mark} {}  {}", finding.entry, finding.words)))?;
+    let ours: Vec<&Finding> = findings.iter().filter(|finding| records.contains(&finding.record)).collect();
+    let failed = ours.iter().filter(|finding| !finding.holds).count();
+    if json {
+        out::json(&as_json(&run.id, &ours))?;
+    } else {
+        for finding in &ours {
+            let mark = if finding.holds { "ok   " } else { "FAIL " };
+            out::line(&out::plain(&format!("{mark} {}  {}", finding.entry, finding.words)))?;
+        }
     }
     if failed > 0 {
-        return Err(Failure::refused(format!("{failed} of {} messages are not proven", failed + proven)));
+        return Err(Failure::refused(format!("{failed} of {} messages are not proven", ours.len())));
     }
-    out::line(&format!("{proven} messages, each as its record says"))
+    if json { Ok(()) } else { out::line(&format!("{} messages, each as its record says", ours.len())) }
+}
+
+fn as_json(run: &RunId, findings: &[&Finding]) -> serde_json::Value {
+    let messages: Vec<serde_json::Value> = findings
+        .iter()
+        .map(|finding| {
+            let record = finding.record.as_str();
+            serde_json::json!({"entry": finding.entry, "record": record, "holds": finding.holds, "why": finding.words})
+        })
+        .collect();
+    serde_json::json!({"run": run, "holds": findings.iter().all(|finding| finding.holds), "messages": messages})
 }
 
 /// The entries of every record, those that were moved out of it included.

@@ -55,6 +55,8 @@ pub struct Options {
     pub send_when_box_unknown: bool,
     /// Orders are carried out and saved, and no record is looked at: for a command that only records a new run.
     pub records_only: bool,
+    /// Sessions are observed. A viewer of scripted agents cannot: they live in the process that plays them.
+    pub observes: bool,
     /// Who drives, as the screens are to say it. Anything but [`DriverFact::Here`] makes a viewer: it reads, never acts.
     pub driver: DriverFact,
 }
@@ -68,6 +70,7 @@ impl Default for Options {
             zone: TimeZone::UTC,
             send_when_box_unknown: false,
             records_only: false,
+            observes: true,
             driver: DriverFact::Here,
         }
     }

@@ -4,10 +4,9 @@
 use std::time::Duration;
 
 use jiff::Timestamp;
-use tokio::sync::mpsc;
-
 use super::core::{Core, Input};
 use super::handle::{Line, Request};
+use super::task::Edges;
 use super::ports::{Agents, Job, Loaded, Records, SaveError, Transcripts};
 use crate::model::command::{Refusal, RefusalKind, Reply};
 use crate::model::event::{Decision, Event};
@@ -103,12 +102,27 @@ impl<S: Shelf> Records for ReadRecords<S> {
     }
 }
 
-/// No agent is reached by a viewer.
+/// No agent is reached at all.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct NoAgents;
 
 impl Agents for NoAgents {
     fn begin(&mut self, _job: Job) {}
+}
+
+/// Agents that are looked at and never touched: what a viewer may do.
+#[derive(Clone, Copy, Debug)]
+pub struct LookOnly<A>(pub A);
+
+impl<A: Agents> Agents for LookOnly<A> {
+    fn begin(&mut self, job: Job) {
+        match job {
+            Job::Probe(_) => self.0.begin(job),
+            Job::Send(..) | Job::PressEnter(..) | Job::Git { .. } | Job::Clipboard(_) | Job::BringBack(_) => {
+                tracing::error!("a viewer was to do more than look; it did nothing");
+            }
+        }
+    }
 }
 
 /// How a viewer ended.
@@ -121,14 +135,15 @@ pub enum Ended {
 }
 
 /// Runs a viewer until it is told to end or to take over.
-pub async fn view<S: Shelf, T: Transcripts>(
-    mut core: Core<ReadRecords<S>, T, NoAgents>,
+pub async fn view<S: Shelf, T: Transcripts, A: Agents>(
+    mut core: Core<ReadRecords<S>, T, LookOnly<A>>,
     mut line: Line,
-    mut hints: mpsc::Receiver<()>,
+    edges: Edges,
     mut shutdown: Shutdown,
     clock: fn() -> Timestamp,
 ) -> Ended {
-    let mut has_hints = true;
+    let Edges { mut outcomes, mut hints } = edges;
+    let (mut has_outcomes, mut has_hints) = (true, true);
     let mut again = tokio::time::interval(PERIOD);
     again.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Delay);
     loop {
@@ -150,12 +165,18 @@ pub async fn view<S: Shelf, T: Transcripts>(
                 }
                 Some(Request::Shutdown) | None => return Ended::Shutdown,
             },
+            outcome = outcomes.recv(), if has_outcomes => match outcome {
+                Some(outcome) => core.input(Input::Outcome(Box::new(outcome)), now),
+                None => has_outcomes = false,
+            },
             hint = hints.recv(), if has_hints => match hint {
                 Some(()) => core.input(Input::Hint, now),
                 None => has_hints = false,
             },
             _ = again.tick() => look_again(&mut core, &line, now),
         }
+        // What this process finds out is no event of the home: those come from its driver.
+        drop(core.take_events());
         let projection = core.projection(now);
         line.projection.send_if_modified(|last| {
             let is_newer = last.seq != projection.seq;
@@ -165,7 +186,7 @@ pub async fn view<S: Shelf, T: Transcripts>(
     }
 }
 
-fn look_again<S: Shelf, T: Transcripts>(core: &mut Core<ReadRecords<S>, T, NoAgents>, line: &Line, now: Timestamp) {
+fn look_again<S: Shelf, T: Transcripts, A: Agents>(core: &mut Core<ReadRecords<S>, T, A>, line: &Line, now: Timestamp) {
     let driver = core.ports().0.shelf.driver();
     core.driven_by(driver);
     if core.ports().0.refresh() {

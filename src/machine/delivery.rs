@@ -188,7 +188,7 @@ fn begin<R: Loop>(draft: &mut Draft<'_, R>, index: usize) {
     let evidence = if again {
         "nothing of it was on its way, and nothing was typed since"
     } else {
-        "the target is free and all five ticks hold"
+        "the agent is ready: there, free, no dialog open, nothing in its box"
     };
     draft.decide(what, evidence);
     if let Some(delivery) = delivery(draft, index) {
@@ -295,7 +295,7 @@ pub(super) fn reported<R: Loop>(record: &R, report: &SentReport, now: Timestamp)
         at: now,
         record: Some(rec.key().as_str().to_owned()),
         what,
-        evidence: facts.stopped.clone().unwrap_or_else(|| "the transport's report".to_owned()),
+        evidence: facts.stopped.clone().unwrap_or_else(|| "what was seen while it was sent".to_owned()),
         decided: true,
     };
     Step {

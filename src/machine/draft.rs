@@ -154,7 +154,7 @@ impl<'a, R: Loop> Draft<'a, R> {
         let (source_turn_id, source_message_id) =
             message.source.map_or((None, None), |source| (Some(source.turn_id), Some(source.message_id)));
         self.decide(
-            format!("prepared {} for {}", super::words::purpose(message.purpose), self.name(message.target)),
+            super::words::prepared(message.purpose, &self.name(message.target)),
             source_turn_id.as_ref().map_or_else(|| id.to_string(), |turn| format!("{id}, from turn {turn}")),
         );
         let now = self.now();

@@ -190,6 +190,9 @@ pub fn state(conversation: Option<&Conversation>, reach: Option<&Reach>, now: Ti
         return view(SessionState::NeedsYou(Need::NeedsApproval), spoken, format!("it asks: {question}"));
     }
     let Some(turn) = newest else {
+        if matches!(reach.map(|reach| &reach.status), Some(LiveStatus::Busy)) {
+            return view(SessionState::Working { activity: String::new() }, None, "its own state says busy".to_owned());
+        }
         return view(SessionState::Idle, None, "no message yet".to_owned());
     };
     let evidence = format!("record {} at byte {}", turn.last_record.id, turn.last_record.offset);

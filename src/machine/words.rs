@@ -36,7 +36,7 @@ pub(super) fn purpose(purpose: Purpose) -> &'static str {
         Purpose::Advance => "the phase prompt",
         Purpose::ToReviewer | Purpose::ToImplementer => "a relay",
         Purpose::Clarify => "a question",
-        Purpose::Continue => "a word to go on",
+        Purpose::Continue => "a request to go on",
         Purpose::User => "your message",
     }
 }
@@ -60,6 +60,17 @@ pub(super) const fn pair_stop(reason: PairStop) -> &'static str {
         PairStop::Manual => "the review was stopped",
         PairStop::PeerError => "the review ended: a side's transcript is gone",
         PairStop::SessionTrashed => "the review ended: a side was put away",
+    }
+}
+
+/// A message that is to go out, as a decision.
+pub(super) fn prepared(what: Purpose, name: &str) -> String {
+    match what {
+        Purpose::Advance => format!("asks {name} for the next phase"),
+        Purpose::Continue => format!("asks {name} to go on"),
+        Purpose::Clarify => format!("asks {name} whether that is an approval"),
+        Purpose::ToReviewer | Purpose::ToImplementer => format!("relays the answer to {name}"),
+        Purpose::User => format!("sends your message to {name}"),
     }
 }
 

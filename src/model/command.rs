@@ -43,7 +43,7 @@ pub enum Control {
     Pause,
     /// Go on.
     Resume,
-    /// Send the advance prompt now.
+    /// Send the phase prompt now.
     Ask,
     /// Review again, count from 0.
     Retry,

@@ -85,7 +85,7 @@ pub enum FirstPhase {
     Next,
     /// Its newest completed answer, reviewed now.
     Current,
-    /// The advance prompt goes out at once.
+    /// The phase prompt goes out at once.
     Ask,
 }
 

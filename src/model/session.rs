@@ -53,6 +53,8 @@ pub enum SessionState {
     Idle,
     /// No process, no transport.
     Gone,
+    /// Nobody has looked yet whether it is there.
+    NotLooked,
 }
 
 /// What a person is needed for.

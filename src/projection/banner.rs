@@ -3,6 +3,8 @@
 
 mod reasons;
 
+use jiff::SignedDuration;
+
 use super::facts::{Facts, RecordFacts};
 use super::words::{self, Labels};
 use super::{Banner, Offer, record};
@@ -13,6 +15,9 @@ use crate::model::outbox::{Entry, EntryState};
 use crate::model::pair::{Direction, PairRecord, PairState, PauseReason};
 use crate::model::reach::LiveStatus;
 use crate::model::run::RunState;
+
+/// A message is called held when something is still in its way so long after it was prepared.
+const SETTLED: SignedDuration = SignedDuration::from_secs(2);
 
 /// What one record says and offers.
 struct Case<'a> {
@@ -214,6 +219,11 @@ impl Case<'_> {
     fn held(&self) -> Option<Banner> {
         let why = record::held(self.record)?;
         let entry = record::open_entry(self.record)?;
+        // The first looks come before the send: what they miss for a moment is nothing to call a person for.
+        let looked_at = self.record.side(entry.target)?.reach.as_ref()?.at;
+        if looked_at.duration_since(entry.prepared_at) < SETTLED {
+            return None;
+        }
         let (what, who) = (words::message(entry.purpose), self.label(entry.target));
         let mut lines = vec![why];
         lines.push("It goes out once nothing is in the way.".to_owned());

@@ -220,9 +220,13 @@ fn a_tick_that_is_missing_holds_a_message_and_says_so() {
     let mut stage = Stage::new(Some(run()), Some(pair()));
     let mut missing = reach();
     missing.ticks.box_empty = Tick::Missing("claude's box holds text of yours".to_owned());
-    stage.side(Role::Implementer).reach = Some(missing);
+    missing.at = after(61);
+    stage.side(Role::Implementer).reach = Some(missing.clone());
     stage.side(Role::Implementer).state = Some(crate::model::session::SessionState::Idle);
     stage.pair.as_mut().unwrap().outbox = vec![entry()];
+    assert_eq!(seen(&stage).banner, None, "a first look is no reason to call a person");
+    missing.at = after(63);
+    stage.side(Role::Implementer).reach = Some(missing);
     let view = seen(&stage);
     assert_eq!(keys(&view), "p y t x");
     assert!(said(&view).starts_with("relay to claude is held\nclaude's box holds text of yours"), "{}", said(&view));

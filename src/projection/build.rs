@@ -11,6 +11,7 @@ pub fn projection(facts: &Facts<'_>) -> Projection {
     Projection {
         seq: facts.seq,
         at: Some(facts.now),
+        looking: false,
         driver: facts.driver.clone(),
         home: facts.home.to_owned(),
         notices: facts.notices.to_vec(),

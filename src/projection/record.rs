@@ -141,9 +141,8 @@ fn revision(record: &RecordFacts<'_>) -> u64 {
 }
 
 fn name(record: &RecordFacts<'_>, key: &RecordKey, implementer: &SessionRef) -> String {
-    let given = record.run.map(|run| run.name.trim()).filter(|name| !name.is_empty());
-    let folder = implementer.worktree.trim_end_matches('/').rsplit('/').next().filter(|name| !name.is_empty());
-    given.or(folder).unwrap_or_else(|| key.as_str()).to_owned()
+    let given = record.run.map_or("", |run| run.name.as_str());
+    words::run_name(given, &implementer.worktree).unwrap_or_else(|| key.as_str()).to_owned()
 }
 
 fn standing(record: &RecordFacts<'_>, needs_you: bool) -> Standing {
@@ -307,6 +306,10 @@ fn stage(record: &RecordFacts<'_>) -> Option<Stage> {
             return Some(if is_working(record.implementer) { Stage::Build } else { Stage::Ask });
         }
         Some(RunStep::Review) | None => {}
+    }
+    // What goes to the reviewer is its work already, also while it is on its way.
+    if open_entry(record).is_some_and(|entry| entry.target == Role::Reviewer && entry.purpose != Purpose::User) {
+        return Some(Stage::Review);
     }
     Some(match awaited_side(record) {
         Role::Implementer => Stage::Build,

@@ -73,7 +73,7 @@ fn view(
         Some(SessionState::Idle) if used_by.is_none() => SessionState::NeedsYou(Need::AwaitingInput),
         Some(state) => state,
         None if live => SessionState::Idle,
-        None => SessionState::Gone,
+        None => SessionState::NotLooked,
     };
     let spoken = conversation.and_then(|conversation| conversation.last_spoken_at);
     SessionView {

@@ -1,7 +1,7 @@
 //! The conversation of a record: both sides in time order, each relay under the answer it carries (`dashboard.md` §4).
 //! Everything is kept; folding tool calls and thinking is the screen's.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use jiff::Timestamp;
 
@@ -24,19 +24,25 @@ pub fn of_record(facts: &RecordFacts<'_>) -> Thread {
         return Thread::default();
     };
     let mut lines = relay_lines(facts, &labels);
+    let all = facts.run.map(|run| run.phases.as_slice()).unwrap_or_default();
+    let (firsts, repeated) = by_turn(all);
     let mut entries: Vec<(Option<Timestamp>, Vec<ThreadEntry>)> = Vec::new();
     for (role, session) in [(Role::Implementer, builder), (Role::Reviewer, reviewer)] {
         let Some(conversation) = facts.conversation(role) else { continue };
         let side =
             SideThread { role, label: labels.side(role), session: session.key(), conversation, ledger: facts.ledger };
-        let attempts =
-            facts.run.filter(|_| role == Role::Implementer).map(|run| run.phases.as_slice()).unwrap_or_default();
+        let attempts = if role == Role::Implementer { firsts.as_slice() } else { &[] };
         for (at, turn) in side.from(first_turn(facts, role, conversation)) {
             entries.extend(side.turn(at, turn, attempts, &mut lines));
         }
     }
     let left = lines.into_values().flatten().map(|line| (line.sort_at, vec![line.entry]));
     entries.extend(left);
+    // Its relays count from 1 again: said where that begins, not at the turn whose answer is reviewed.
+    entries.extend(repeated.into_iter().map(|attempt| {
+        let at = Some(attempt.started_at);
+        (at, vec![ThreadEntry { at, kind: ThreadKind::Again { n: attempt.n } }])
+    }));
     entries.sort_by_key(|(at, _)| *at);
     let entries = entries.into_iter().flat_map(|(_, group)| group).collect();
     Thread { record: Some(key), session: None, entries }
@@ -51,6 +57,16 @@ pub fn of_session(session: &SessionRef, conversation: &Conversation, ledger: &Le
     let entries =
         side.from(0).flat_map(|(at, turn)| side.turn(at, turn, &[], &mut none)).flat_map(|(_, group)| group).collect();
     Thread { record: None, session: Some(session.key()), entries }
+}
+
+/// Attempts that begin a phase, and those that review one once more.
+fn by_turn(attempts: &[Attempt]) -> (Vec<&Attempt>, Vec<&Attempt>) {
+    let mut seen = BTreeSet::new();
+    attempts.iter().partition(|attempt| seen.insert(attempt.n))
+}
+
+fn phase_begins(at: Option<Timestamp>, attempt: &Attempt) -> ThreadEntry {
+    ThreadEntry { at, kind: ThreadKind::Phase { n: attempt.n, summary: words::unmarked(&attempt.summary) } }
 }
 
 /// A message of trellis, before its place in the thread is known.
@@ -180,22 +196,14 @@ impl<'a> SideThread<'a> {
         &self,
         at: usize,
         turn: &Turn,
-        attempts: &[Attempt],
+        attempts: &[&Attempt],
         lines: &mut BTreeMap<Place, Vec<RelayLine>>,
     ) -> Vec<Group> {
         let mut groups: Vec<Group> = Vec::new();
         let mut time = turn.prompt.record.at;
         let mut head = Vec::new();
-        let mut last = None;
         for attempt in attempts.iter().filter(|attempt| attempt.turn_id.as_ref() == Some(&turn.id)) {
-            // A review that began anew is the same phase.
-            if last.replace(attempt.n) == Some(attempt.n) {
-                continue;
-            }
-            head.push(ThreadEntry {
-                at: time,
-                kind: ThreadKind::Phase { n: attempt.n, summary: words::unmarked(&attempt.summary) },
-            });
+            head.push(phase_begins(time, attempt));
         }
         if self.ledger.origin(&self.session, self.conversation, at) == Origin::Human {
             let kind =

@@ -40,6 +40,13 @@ impl Labels {
     }
 }
 
+/// What a run is called: as a person named it, else as its folder is called.
+#[must_use]
+pub fn run_name<'a>(given: &'a str, worktree: &'a str) -> Option<&'a str> {
+    let folder = || worktree.trim_end_matches('/').rsplit('/').next().filter(|name| !name.is_empty());
+    Some(given.trim()).filter(|name| !name.is_empty()).or_else(folder)
+}
+
 /// A clock time of the person's day, `14:20`.
 #[must_use]
 pub fn clock(at: Timestamp, zone: &TimeZone) -> String {
@@ -97,7 +104,7 @@ pub const fn message(purpose: Purpose) -> &'static str {
         Purpose::Advance => "phase prompt",
         Purpose::ToReviewer | Purpose::ToImplementer => "relay",
         Purpose::Clarify => "question",
-        Purpose::Continue => "word to go on",
+        Purpose::Continue => "request to go on",
         Purpose::User => "message of yours",
     }
 }

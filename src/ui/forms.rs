@@ -295,6 +295,7 @@ fn side_words(view: &SessionView) -> String {
         SessionState::Working { .. } => "works",
         SessionState::NeedsYou(_) => "waits",
         SessionState::Gone => "gone",
+        SessionState::NotLooked => "not looked at",
     };
     let place = if view.place.is_empty() { view.title.as_str() } else { view.place.as_str() };
     format!("{:<6}  {}  {}  {state}", view.agent.as_str(), at_least(&cut(folder, 12), 5), at_least(&cut(place, 14), 5))

@@ -280,6 +280,10 @@ fn other(out: &mut Vec<Block>, entry: usize, what: &ThreadEntry) {
             let name = if summary.is_empty() { String::new() } else { format!(" · {summary}") };
             push(None, BlockKind::Part(format!("── phase {n}{name}")));
         }
+        ThreadKind::Again { n } => {
+            push(None, BlockKind::Gap);
+            push(None, BlockKind::Part(format!("── phase {n}, reviewed again")));
+        }
         ThreadKind::Ended { role, label, words } => {
             push(Some(*role), BlockKind::Remark(Tone::Held, format!("{label}: {words}")));
         }

@@ -550,6 +550,7 @@ fn the_conversation_puts_each_relay_under_the_answer_it_carries() {
             ThreadKind::Human { label, .. } => format!("you to {label}"),
             ThreadKind::Relay { n, label, .. } => format!("relay {n:?} to {label}"),
             ThreadKind::Phase { n, .. } => format!("phase {n}"),
+            ThreadKind::Again { n } => format!("phase {n} again"),
             ThreadKind::Ended { label, .. } => format!("{label} ended"),
         })
         .collect();

@@ -97,6 +97,37 @@ pub fn is_one(root: &Path) -> bool {
     root.join(CAST_FILE).exists()
 }
 
+/// Whether a demo may live in this folder: it does already, or nothing else does. Nothing is written.
+///
+/// # Errors
+/// A sentence: the folder holds something else, or cannot be read.
+pub fn may_be_one(root: &Path) -> Result<(), String> {
+    if is_one(root) {
+        return Ok(());
+    }
+    let home = root.display();
+    let entries = match fs::read_dir(root) {
+        Ok(entries) => entries,
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(()),
+        Err(error) if error.kind() == std::io::ErrorKind::NotADirectory => {
+            return Err(format!("{home} is a file, not a folder: name a folder with --home"));
+        }
+        Err(error) => return Err(format!("can't read {home}: {error}")),
+    };
+    // What a start leaves that was killed before the cast stood.
+    let begun = ["demo", "logs", "trellis.lock"];
+    for entry in entries {
+        let name = entry.map_err(|error| format!("can't read {home}: {error}"))?.file_name();
+        if !begun.iter().any(|known| name == *known) {
+            return Err(format!(
+                "{home} is not empty and not a demo's home (it holds {}); give the demo a --home of its own",
+                name.display()
+            ));
+        }
+    }
+    Ok(())
+}
+
 /// Opens a demo home. `None`: it is none.
 ///
 /// # Errors

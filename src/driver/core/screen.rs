@@ -8,6 +8,7 @@ use jiff::Timestamp;
 use super::Core;
 use super::kept::Held;
 use super::orders::seen_revision;
+use super::sessions::Known;
 use crate::driver::ports::{Agents, Records, Transcripts};
 use crate::machine::{pair, run};
 use crate::model::ids::{RecordKey, SessionKey};
@@ -107,6 +108,7 @@ impl<R: Records, T: Transcripts, A: Agents> Core<R, T, A> {
             shown,
         };
         let mut projection = build::projection(&facts);
+        projection.looking = self.sessions.values().any(Known::is_first_look);
         for view in &mut projection.runs {
             if let RecordKey::Run(id) = &view.key {
                 let pair = self.current_pair(id).map(|held| held.record.revision);

@@ -51,6 +51,12 @@ pub struct Known {
 }
 
 impl Known {
+    /// Whether its first observation is still under way.
+    #[must_use]
+    pub const fn is_first_look(&self) -> bool {
+        self.probing.is_some() && self.facts.reach.is_none()
+    }
+
     /// When something is due here.
     #[must_use]
     pub fn wake(&self) -> Option<Timestamp> {
@@ -153,7 +159,7 @@ impl<R: Records, T: Transcripts, A: Agents> Core<R, T, A> {
 
     /// Begins an observation, or lets it wait for the one that runs.
     pub(super) fn probe(&mut self, ask: ProbeAsk, now: Timestamp) {
-        if !self.drives() {
+        if !self.options.observes {
             return;
         }
         let pause = self.options.tempo.wait(PROBE_PAUSE);
@@ -328,6 +334,7 @@ const fn state_word(state: &SessionState) -> &'static str {
         SessionState::NeedsYou(Need::Error) => "error",
         SessionState::NeedsYou(Need::Limit) => "limit",
         SessionState::Gone => "gone",
+        SessionState::NotLooked => "not_looked_at",
     }
 }
 

@@ -350,10 +350,10 @@ pub(super) fn order(
     let mut draft = Draft::new(record, scene);
     if record.is_active() {
         match order {
-            PairOrder::Stop => stop(&mut draft, PairStop::Manual, "its run ordered it"),
+            PairOrder::Stop => stop(&mut draft, PairStop::Manual, "stopped together with its run"),
             PairOrder::Pause => {
                 if record.state != PairState::Paused {
-                    draft.pause(PauseReason::Manual, "paused with its run", "its run is paused");
+                    draft.pause(PauseReason::Manual, "paused together with its run", "its run is paused");
                 }
             }
             PairOrder::ResumeIfManual => resume_with(&mut draft, run),
@@ -382,7 +382,7 @@ fn resume_with(draft: &mut Pair<'_>, run: &RunRecord) {
             draft.rec.human_mark.set(role, seen.cloned());
         }
     }
-    draft.go_on("goes on with its run", "its run was resumed");
+    draft.go_on("goes on together with its run", "its run was resumed");
     draft.rec.retry = None;
     resume::settle(draft);
 }

@@ -174,7 +174,8 @@ pub(super) const fn awaiting(role: Role) -> PairStep {
 pub(super) fn relay_due(draft: &mut Pair<'_>, direction: Direction, source: AnswerId, text: &str) {
     *draft.rec.retry_mut() = None;
     if draft.rec.round_count >= draft.rec.config.max_rounds {
-        let detail = format!("{} relays were made", draft.rec.round_count);
+        let made = draft.rec.round_count;
+        let detail = if made == 1 { "1 relay was made".to_owned() } else { format!("{made} relays were made") };
         draft.rec.due = Some(Due {
             direction,
             source_turn_id: source.turn_id,

@@ -22,7 +22,8 @@ pub(super) fn look(draft: &mut Run<'_>, pair: Option<&PairRecord>) {
         return delivery::drive(draft);
     }
     if draft.rec.phases_done >= draft.rec.config.max_phases {
-        let detail = format!("{} phases went through", draft.rec.phases_done);
+        let done = draft.rec.phases_done;
+        let detail = if done == 1 { "1 phase went through".to_owned() } else { format!("{done} phases went through") };
         if open.is_some() {
             delivery::take_back(draft, "the number of phases is reached");
         }

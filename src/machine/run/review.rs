@@ -120,7 +120,7 @@ fn undecided(draft: &mut Run<'_>, pair: &PairRecord) {
     let status = draft.rec.attempt().map(|attempt| attempt.status);
     let (reason, detail) = match status {
         Some(AttemptStatus::NotConverged) => {
-            (PauseReason::PhaseNotConverged, format!("no agreement after {} relays", pair.round_count))
+            (PauseReason::PhaseNotConverged, no_agreement(pair.round_count))
         }
         Some(AttemptStatus::Error) => (PauseReason::ReviewStartFailed, "its review failed".to_owned()),
         _ => (PauseReason::PairStopped, "its review was stopped".to_owned()),
@@ -186,7 +186,7 @@ pub(super) fn outcome(draft: &mut Run<'_>, pairs: &[&PairRecord]) {
         }
         Some(PairStop::MaxRounds) => {
             close(draft, pairs, AttemptStatus::NotConverged, None);
-            let detail = format!("no agreement after {} relays", pair.round_count);
+            let detail = no_agreement(pair.round_count);
             needs_person(draft, PauseReason::PhaseNotConverged, detail, evidence);
         }
         Some(reason @ (PairStop::PeerError | PairStop::SessionTrashed)) => {
@@ -354,6 +354,10 @@ pub(super) fn refused(record: &RunRecord, refusal: &Refusal, now: Timestamp) -> 
         wake_at: Some(now),
         ..Step::unchanged(run)
     }
+}
+
+fn no_agreement(relays: u32) -> String {
+    if relays == 1 { "no agreement after 1 relay".to_owned() } else { format!("no agreement after {relays} relays") }
 }
 
 /// The turn that a new attempt on the newest answer begins with.

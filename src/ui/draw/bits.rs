@@ -120,6 +120,7 @@ pub fn session_state(state: &SessionState) -> (&'static str, Tone, String) {
         SessionState::NeedsYou(Need::Error) => ("✗", Tone::Failed, "its turn failed".to_owned()),
         SessionState::NeedsYou(Need::Limit) => ("◷", Tone::Held, "at its limit".to_owned()),
         SessionState::Gone => ("■", Tone::Text, "gone".to_owned()),
+        SessionState::NotLooked => ("·", Tone::Text, "not looked at".to_owned()),
     }
 }
 

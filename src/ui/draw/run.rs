@@ -17,7 +17,7 @@ use crate::ui::layout::NARROW;
 use crate::ui::order::is_over;
 use crate::ui::row::{Row, Span, Tone, text, toned};
 use crate::ui::times::{Times, span};
-use crate::ui::width::{pad, width};
+use crate::ui::width::{cut, pad, width};
 use crate::ui::wrap::{wrap, wrap_text};
 
 /// The screen of one column.
@@ -89,7 +89,7 @@ pub fn title(run: &RunView, columns: usize, state: Vec<Span>) -> Row {
     };
     let room = columns.saturating_sub(state_width + width(&phase) + 2);
     let name_room = width(&run.name).min(room.saturating_sub(4).max(4));
-    let mut body = vec![toned(Tone::Strong, crate::ui::width::cut(&run.name, name_room)), text(phase)];
+    let mut body = vec![toned(Tone::Strong, cut(&run.name, name_room)), text(phase)];
     body.extend(bits::strip(run, room.saturating_sub(name_room)));
     Row::of(body).tail(state)
 }
@@ -247,7 +247,7 @@ pub fn phases(app: &App, run: &RunView, room: usize, focused: bool, columns: usi
         let (glyph, tone) = bits::attempt(phase);
         let again = run.phases.iter().take(at).any(|before| before.n == phase.n);
         let name = if phase.summary.is_empty() { "–".to_owned() } else { phase.summary.clone() };
-        let name = if again { format!("{name}, again") } else { name };
+        let name = if again { again_name(&name, phase.by_user, columns, wide) } else { name };
         let took = phase.ended_at.map_or_else(
             || "now".to_owned(),
             |ended| {
@@ -268,6 +268,13 @@ pub fn phases(app: &App, run: &RunView, room: usize, focused: bool, columns: usi
         rows.push(row);
     }
     rows
+}
+
+/// A phase that was reviewed before: of a long name the end goes, never the mark.
+fn again_name(name: &str, by_user: bool, columns: usize, wide: bool) -> String {
+    const AGAIN: &str = ", again";
+    let around = if wide { 13 } else { 9 } + 6 + usize::from(by_user) * 6;
+    format!("{}{AGAIN}", cut(name, columns.saturating_sub(around + AGAIN.len())))
 }
 
 /// The relays of this attempt: `  1 → codex   +212 −9      14:02`.

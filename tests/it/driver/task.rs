@@ -9,7 +9,7 @@ use trellis::driver::core::{Core, Options};
 use trellis::driver::handle::line;
 use trellis::driver::ports::{Agents, Job, Loaded, Outcome, Records};
 use trellis::driver::task::{Edges, drive};
-use trellis::driver::viewer::{Ended, NoAgents, ReadRecords, Shelf, view};
+use trellis::driver::viewer::{Ended, LookOnly, NoAgents, ReadRecords, Shelf, view};
 use trellis::model::command::{Command, NewRun, RefusalKind, Reply};
 use trellis::model::config::RunConfig;
 use trellis::model::event::{Event, EventKind};
@@ -115,11 +115,12 @@ fn a_viewer_takes_over_only_when_nobody_drives() {
     let shelf = MemShelf { records: MemRecords { disk, journal: Journal::default() }, driver: driver.clone() };
     let options = Options { driver: driver.borrow().clone(), ..Options::default() };
     let now = trellis::clock::now();
-    let core = Core::start(ReadRecords::new(shelf), MemTranscripts(world.talks.clone()), NoAgents, options, now);
+    let core = Core::start(ReadRecords::new(shelf), MemTranscripts(world.talks.clone()), LookOnly(NoAgents), options, now);
     let (handle, end) = line();
     let (_hint, hints) = mpsc::channel(8);
+    let (_tell, outcomes) = mpsc::channel(8);
     let supervisor = Supervisor::new();
-    let task = view(core, end, hints, supervisor.token(), trellis::clock::now);
+    let task = view(core, end, Edges { outcomes, hints }, supervisor.token(), trellis::clock::now);
     let client = async {
         let Reply::Refused(refusal) = handle.send(Command::LookNow).await else { panic!("a viewer took an order") };
         assert!(refusal.message.contains("77"), "{refusal}");

@@ -1,0 +1,99 @@
+//! `trellis session list`: which sessions there are, how they stand and where, with the ids that `run start` takes.
+//! Looking is the viewer's; nothing is typed and nothing is kept.
+
+use std::path::Path;
+
+use jiff::{SignedDuration, Timestamp};
+use serde_json::{Value, json};
+
+use super::{Failure, out};
+use crate::boot::{Engine, Ground};
+use crate::clock;
+use crate::model::session::{Need, SessionState};
+use crate::projection::{SessionView, words};
+
+/// Older ones that do not live are counted only.
+const LISTED: SignedDuration = SignedDuration::from_hours(7 * 24);
+
+/// Names the sessions: those that live first, then the newest.
+///
+/// # Errors
+/// The home cannot be read.
+pub fn list(home: Option<&Path>, json: bool) -> Result<(), Failure> {
+    let engine = Engine::watch(Ground::find(home)?)?;
+    let looked = engine.block_on(engine.looked());
+    let finished = engine.finish();
+    let looked = looked?;
+    let mut sessions: Vec<&SessionView> = looked.sessions.iter().collect();
+    // Stable: within each part they stay newest first.
+    sessions.sort_by_key(|session| !session.live);
+    if json {
+        out::json(&sessions.into_iter().map(as_json).collect::<Vec<_>>())?;
+        return finished;
+    }
+    for line in lines(&sessions, clock::now()) {
+        out::line(&out::plain(&line))?;
+    }
+    finished
+}
+
+fn as_json(view: &SessionView) -> Value {
+    json!({
+        "session": view.session.key().to_string(), "state": state(&view.state), "live": view.live, "place": view.place,
+        "worktree": view.session.worktree, "title": view.title, "active_at": view.active_at,
+        "used_by": view.used_by.as_ref().map(crate::model::ids::RecordKey::as_str),
+    })
+}
+
+/// A table of those that live and those of the last days, then how many are older.
+fn lines(sessions: &[&SessionView], now: Timestamp) -> Vec<String> {
+    let is_listed = |view: &&&SessionView| {
+        view.live || view.active_at.is_some_and(|at| now.duration_since(at) <= LISTED)
+    };
+    let listed: Vec<&SessionView> = sessions.iter().filter(is_listed).copied().collect();
+    let older = sessions.len() - listed.len();
+    let rows: Vec<[String; 5]> = listed.iter().map(|view| row(view, now)).collect();
+    let wide = |column: usize| {
+        let cells = rows.iter().filter_map(|row| row.get(column));
+        cells.map(|cell| cell.chars().count()).max().unwrap_or(0)
+    };
+    let widths = [wide(0), wide(1), wide(2), wide(3)];
+    let mut lines: Vec<String> = rows
+        .iter()
+        .zip(&listed)
+        .map(|([key, state, age, place, folder], view)| {
+            let [a, b, c, d] = widths;
+            format!("{key:a$}  {state:b$}  {age:>c$}  {place:d$}  {folder}  {}", words::quoted(&view.title))
+        })
+        .collect();
+    if older > 0 {
+        lines.push(format!("{} of more than 7 days ago; --json names all", words::count(u32_of(older), "session")));
+    }
+    if lines.is_empty() {
+        lines.push("no session was found; start claude or codex and give it a first message".to_owned());
+    }
+    lines
+}
+
+fn u32_of(count: usize) -> u32 {
+    u32::try_from(count).unwrap_or(u32::MAX)
+}
+
+fn row(view: &SessionView, now: Timestamp) -> [String; 5] {
+    let age = view.active_at.map(|at| words::span(now.duration_since(at))).unwrap_or_default();
+    let place = if view.place.is_empty() { "–" } else { view.place.as_str() };
+    let key = view.session.key().to_string();
+    [key, state(&view.state).to_owned(), age, place.to_owned(), view.session.worktree.clone()]
+}
+
+const fn state(state: &SessionState) -> &'static str {
+    match state {
+        SessionState::Working { .. } => "works",
+        SessionState::Idle | SessionState::NeedsYou(Need::AwaitingInput) => "idle",
+        SessionState::NeedsYou(Need::NeedsApproval) => "needs your approval",
+        SessionState::NeedsYou(Need::Error) => "its turn failed",
+        SessionState::NeedsYou(Need::Limit) => "at its limit",
+        SessionState::Gone => "gone",
+        SessionState::NotLooked => "not looked at",
+    }
+}
