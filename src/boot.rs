@@ -50,7 +50,10 @@ pub struct Ground {
 /// Refuses a home that is there and is no folder, before anything is said about files in it.
 fn is_folder(home: &Home) -> Result<(), Failure> {
     if fs::metadata(home.root()).is_ok_and(|found| !found.is_dir()) {
-        return Err(Failure::refused(format!("{} is a file, not a folder: name a folder with --home", home.root().display())));
+        return Err(Failure::refused(format!(
+            "{} is a file, not a folder: name a folder with --home",
+            home.root().display()
+        )));
     }
     Ok(())
 }

@@ -47,9 +47,8 @@ fn as_json(view: &SessionView) -> Value {
 
 /// A table of those that live and those of the last days, then how many are older.
 fn lines(sessions: &[&SessionView], now: Timestamp) -> Vec<String> {
-    let is_listed = |view: &&&SessionView| {
-        view.live || view.active_at.is_some_and(|at| now.duration_since(at) <= LISTED)
-    };
+    let is_listed =
+        |view: &&&SessionView| view.live || view.active_at.is_some_and(|at| now.duration_since(at) <= LISTED);
     let listed: Vec<&SessionView> = sessions.iter().filter(is_listed).copied().collect();
     let older = sessions.len() - listed.len();
     let rows: Vec<[String; 5]> = listed.iter().map(|view| row(view, now)).collect();
@@ -97,3 +96,7 @@ const fn state(state: &SessionState) -> &'static str {
         SessionState::NotLooked => "not looked at",
     }
 }
+
+#[cfg(test)]
+#[path = "session_tests.rs"]
+mod tests;

@@ -12,8 +12,8 @@ use crate::driver::ports::{Loaded, ReadOnly};
 use crate::model::ids::{PairId, RecordKey};
 use crate::model::outbox::{Entry, EntryState};
 use crate::model::pair::{PairRecord, PauseReason};
-use crate::projection::words;
 use crate::model::run::{Attempt, AttemptStatus, RunRecord, RunState, RunStep, RunStop};
+use crate::projection::words;
 
 /// Names the runs of the home, newest first.
 ///

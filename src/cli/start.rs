@@ -90,8 +90,9 @@ fn whole(wanted: &SessionKey, known: &BTreeSet<SessionKey>) -> Result<SessionKey
     if known.contains(wanted) {
         return Ok(wanted.clone());
     }
-    let begins =
-        |key: &&SessionKey| key.agent == wanted.agent && key.session_id.as_str().starts_with(wanted.session_id.as_str());
+    let begins = |key: &&SessionKey| {
+        key.agent == wanted.agent && key.session_id.as_str().starts_with(wanted.session_id.as_str())
+    };
     let fitting: Vec<&SessionKey> = known.iter().filter(begins).collect();
     match fitting.as_slice() {
         [] => Ok(wanted.clone()),
@@ -99,7 +100,10 @@ fn whole(wanted: &SessionKey, known: &BTreeSet<SessionKey>) -> Result<SessionKey
         several => {
             let more = if several.len() > NAMED { ", …" } else { "" };
             let names: Vec<String> = several.iter().take(NAMED).map(ToString::to_string).collect();
-            Err(Failure::refused(format!("several sessions begin with {wanted}: {}{more}; give more", names.join(", "))))
+            Err(Failure::refused(format!(
+                "several sessions begin with {wanted}: {}{more}; give more",
+                names.join(", ")
+            )))
         }
     }
 }
@@ -127,9 +131,9 @@ fn side(ground: &Ground, live: &[LiveSession], wanted: &SessionKey) -> Result<Se
         (None, Some(_)) => {
             Err(Failure::refused(format!("{wanted} is not open; resume it in a tmux pane, then start the run again")))
         }
-        (None, None) => Err(Failure::refused(format!(
-            "there is no session {wanted}; `trellis session list` names those there are"
-        ))),
+        (None, None) => {
+            Err(Failure::refused(format!("there is no session {wanted}; `trellis session list` names those there are")))
+        }
     }
 }
 

@@ -2,8 +2,8 @@
 
 use super::*;
 use crate::cli::{Cli, Command as Said, RunCommand, parse};
-use crate::model::ids::Agent;
 use crate::model::config::{FirstPhase, NearMissRule};
+use crate::model::ids::Agent;
 
 fn args(more: &[&str]) -> StartArgs {
     let words = ["trellis", "run", "start", "--implementer", "claude:a", "--reviewer", "codex:b"];

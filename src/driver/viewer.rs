@@ -3,11 +3,10 @@
 
 use std::time::Duration;
 
-use jiff::Timestamp;
 use super::core::{Core, Input};
 use super::handle::{Line, Request};
-use super::task::Edges;
 use super::ports::{Agents, Job, Loaded, Records, SaveError, Transcripts};
+use super::task::Edges;
 use crate::model::command::{Refusal, RefusalKind, Reply};
 use crate::model::event::{Decision, Event};
 use crate::model::ids::{PairId, RecordKey, RunId, SessionKey};
@@ -16,6 +15,7 @@ use crate::model::run::RunRecord;
 use crate::model::session::SessionNote;
 use crate::projection::DriverFact;
 use crate::supervise::Shutdown;
+use jiff::Timestamp;
 
 /// How often the records are read anew.
 const PERIOD: Duration = Duration::from_millis(500);

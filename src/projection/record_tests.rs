@@ -104,3 +104,24 @@ fn two_of_a_kind_are_numbered() {
     let view = seen(&Stage::new(Some(run), None));
     assert_eq!((view.implementer.label.as_str(), view.reviewer.label.as_str()), ("claude·1", "claude·2"));
 }
+
+/// What is on its way to the reviewer is its work already.
+#[test]
+fn a_relay_on_its_way_to_the_reviewer_is_review() {
+    let mut stage = Stage::new(Some(run()), Some(pair()));
+    let pair = stage.pair.as_mut().unwrap();
+    pair.step = Some(PairStep::AwaitImplementer);
+    pair.outbox = vec![
+        serde_json::from_value(serde_json::json!({
+            "id": "e1", "purpose": "to_reviewer", "target": "reviewer",
+            "text": {"file": "", "sha256": "", "bytes": 0, "first_line": ""},
+            "source_turn_id": null, "source_message_id": null, "resend_of": null, "transcript_mark": null,
+            "prepared_at": "2026-03-01T12:01:00Z", "attempts": 0, "attempt_at": null, "last_key_at": null,
+            "enters": 0, "queue_id": null, "state": "prepared", "delivered_turn_id": null
+        }))
+        .unwrap(),
+    ];
+    assert_eq!(seen(&stage).stage, Some(Step::Review));
+    stage.pair.as_mut().unwrap().outbox[0].target = Role::Implementer;
+    assert_eq!(seen(&stage).stage, Some(Step::Build));
+}

@@ -423,6 +423,63 @@ fn a_home_that_is_no_folder_is_refused_by_name() {
     for words in [&["run", "list"][..], &["drive"], &["demo", "--headless"]] {
         let output = run(&file, words);
         assert_code(&output, 1, "a home that is a file");
-        assert!(text(&output.stderr).contains("is not a folder"), "{}", text(&output.stderr));
+        assert!(text(&output.stderr).contains("is a file, not a folder"), "{}", text(&output.stderr));
     }
+}
+
+#[test]
+fn a_demo_leaves_a_folder_that_holds_something_else_alone() {
+    let folder = tempfile::tempdir().unwrap();
+    fs::write(folder.path().join("thesis.tex"), "mine").unwrap();
+    let output = run(folder.path(), &["demo", "--headless"]);
+    assert_code(&output, 1, "a foreign folder");
+    assert!(text(&output.stderr).contains("thesis.tex"), "{}", text(&output.stderr));
+    assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 1, "nothing was written");
+}
+
+#[test]
+fn without_a_home_a_terminal_or_a_session_it_says_so() {
+    let folder = tempfile::tempdir().unwrap();
+    let home = folder.path().join("none");
+    let list = run(&home, &["run", "list"]);
+    assert_code(&list, 0, "a list");
+    assert!(text(&list.stderr).contains("there is no trellis home at "), "{}", text(&list.stderr));
+    for words in [&[][..], &["demo"]] {
+        let output = run(&home, words);
+        assert_code(&output, 1, "no terminal");
+        assert!(text(&output.stderr).contains("the dashboard needs a terminal"), "{}", text(&output.stderr));
+    }
+    let sides = ["run", "start", "--implementer", "claude:nobody", "--reviewer", "codex:nobody"];
+    let start = run(&home, &sides);
+    assert_code(&start, 1, "unknown sessions");
+    assert!(text(&start.stderr).contains("trellis session list"), "{}", text(&start.stderr));
+    assert!(!home.exists(), "nothing was made");
+}
+
+#[test]
+fn sessions_and_runs_are_named_without_a_dashboard() {
+    let folder = tempfile::tempdir().unwrap();
+    let home = folder.path().join("demo");
+    let output = run(&home, &["demo", "--headless", "--speed", "50"]);
+    assert_code(&output, 0, "the demo");
+    let list = run(&home, &["session", "list"]);
+    assert_code(&list, 0, "the sessions");
+    let words = text(&list.stdout);
+    assert_eq!(words.lines().filter(|line| line.starts_with("claude:")).count(), 2, "{words}");
+    assert!(!words.contains("gone"), "nobody looked: {words}");
+    let list = run(&home, &["session", "list", "--json"]);
+    let sessions: Value = serde_json::from_slice(&list.stdout).unwrap();
+    assert_eq!(sessions.as_array().unwrap().len(), 4);
+    let frame = run(&home, &["dump", "--screen", "sessions"]);
+    assert!(!text(&frame.stdout).contains("gone"), "{}", text(&frame.stdout));
+    let runs: Value = serde_json::from_slice(&run(&home, &["run", "list", "--json"]).stdout).unwrap();
+    let worktree = runs[0]["implementer"]["worktree"].as_str().unwrap().to_owned();
+    let name = worktree.rsplit('/').next().unwrap();
+    let listed = text(&run(&home, &["run", "list"]).stdout);
+    assert!(listed.trim_end().ends_with(&format!(" {name}")), "{listed}");
+    assert_code(&run(&home, &["run", "show", name]), 0, "by name");
+    let proof = run(&home, &["run", "verify", name, "--json"]);
+    assert_code(&proof, 0, "a proof as JSON");
+    let proof: Value = serde_json::from_slice(&proof.stdout).unwrap();
+    assert_eq!((proof["holds"].as_bool(), proof["messages"].as_array().unwrap().len()), (Some(true), 12));
 }

@@ -119,9 +119,7 @@ pub(super) fn look(draft: &mut Run<'_>, pairs: &[&PairRecord]) {
 fn undecided(draft: &mut Run<'_>, pair: &PairRecord) {
     let status = draft.rec.attempt().map(|attempt| attempt.status);
     let (reason, detail) = match status {
-        Some(AttemptStatus::NotConverged) => {
-            (PauseReason::PhaseNotConverged, no_agreement(pair.round_count))
-        }
+        Some(AttemptStatus::NotConverged) => (PauseReason::PhaseNotConverged, no_agreement(pair.round_count)),
         Some(AttemptStatus::Error) => (PauseReason::ReviewStartFailed, "its review failed".to_owned()),
         _ => (PauseReason::PairStopped, "its review was stopped".to_owned()),
     };

@@ -14,6 +14,7 @@ use trellis::model::command::{Command, NewRun, RefusalKind, Reply};
 use trellis::model::config::RunConfig;
 use trellis::model::event::{Event, EventKind};
 use trellis::model::reach::{InputBox, LiveStatus, OnItsWay, ProcessFact, Reach, Ticks, Transport};
+use trellis::model::session::SessionState;
 use trellis::projection::DriverFact;
 use trellis::supervise::Supervisor;
 
@@ -115,7 +116,8 @@ fn a_viewer_takes_over_only_when_nobody_drives() {
     let shelf = MemShelf { records: MemRecords { disk, journal: Journal::default() }, driver: driver.clone() };
     let options = Options { driver: driver.borrow().clone(), ..Options::default() };
     let now = trellis::clock::now();
-    let core = Core::start(ReadRecords::new(shelf), MemTranscripts(world.talks.clone()), LookOnly(NoAgents), options, now);
+    let core =
+        Core::start(ReadRecords::new(shelf), MemTranscripts(world.talks.clone()), LookOnly(NoAgents), options, now);
     let (handle, end) = line();
     let (_hint, hints) = mpsc::channel(8);
     let (_tell, outcomes) = mpsc::channel(8);
@@ -137,4 +139,35 @@ fn a_viewer_takes_over_only_when_nobody_drives() {
     };
     let (reply, ()) = block_on(async { tokio::join!(client, boot) });
     assert!(matches!(reply, Reply::Done { .. }), "{reply:?}");
+}
+
+/// A viewer looks whether the agents are there, as the driver does, and does nothing else to them.
+#[test]
+fn a_viewer_looks_at_sessions_before_it_says_how_they_stand() {
+    let world = World::new();
+    let driver = Rc::new(RefCell::new(DriverFact::Elsewhere { pid: Some(77) }));
+    let shelf = MemShelf { records: MemRecords { disk: world.disk.clone(), journal: Journal::default() }, driver };
+    let options = Options { driver: DriverFact::Elsewhere { pid: Some(77) }, ..Options::default() };
+    let (tell, outcomes) = mpsc::channel(64);
+    let (_hint, hints) = mpsc::channel(8);
+    let transcripts = MemTranscripts(world.talks.clone());
+    let now = trellis::clock::now();
+    let core = Core::start(ReadRecords::new(shelf), transcripts, LookOnly(Free(tell)), options, now);
+    let (handle, end) = line();
+    let supervisor = Supervisor::new();
+    let task = view(core, end, Edges { outcomes, hints }, supervisor.token(), trellis::clock::now);
+    let client = async {
+        let mut projections = handle.projections();
+        let looked = projections
+            .wait_for(|shown| !shown.looking && !shown.sessions.is_empty() && shown.sessions.iter().all(|one| one.live))
+            .await
+            .unwrap()
+            .clone();
+        supervisor.shutdown();
+        looked
+    };
+    let (looked, ended) = block_on(async { tokio::join!(client, task) });
+    assert!(matches!(ended, Ended::Shutdown));
+    let gone = |state: &SessionState| matches!(state, SessionState::Gone | SessionState::NotLooked);
+    assert!(looked.sessions.iter().all(|one| !gone(&one.state)), "{:?}", looked.sessions);
 }
