@@ -149,7 +149,7 @@ impl Engine {
     pub async fn looked(&self) -> Result<Arc<Projection>, Failure> {
         let read = self.settled(|projection| projection.at.is_some()).await?;
         let looked = self.settled(|projection| !projection.looking);
-        Ok(tokio::time::timeout(FIRST_LOOKS, looked).await.unwrap_or(Ok(read))?)
+        tokio::time::timeout(FIRST_LOOKS, looked).await.unwrap_or(Ok(read))
     }
 
     async fn settled(&self, is_ready: impl Fn(&Projection) -> bool) -> Result<Arc<Projection>, Failure> {
