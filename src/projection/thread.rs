@@ -256,3 +256,7 @@ fn is_last_of_message(turn: &Turn, item: &Item, message: &MessageId) -> bool {
         .find(|other| matches!(&other.kind, ItemKind::Text { message_id, .. } if message_id == message));
     last.is_some_and(|last| last.offset == item.offset && last.kind == item.kind)
 }
+
+#[cfg(test)]
+#[path = "thread_tests.rs"]
+mod tests;

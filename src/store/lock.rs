@@ -70,7 +70,9 @@ impl Lock {
         for attempt in 1.. {
             match file.try_lock() {
                 Ok(()) => break,
-                Err(TryLockError::WouldBlock) if attempt < patience(pid_in(&mut file)) => std::thread::sleep(BETWEEN_TRIES),
+                Err(TryLockError::WouldBlock) if attempt < patience(pid_in(&mut file)) => {
+                    std::thread::sleep(BETWEEN_TRIES);
+                }
                 Err(TryLockError::WouldBlock) => {
                     return Err(LockError::Held { home: home.root().to_owned(), pid: pid_in(&mut file) });
                 }
