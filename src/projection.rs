@@ -304,6 +304,9 @@ pub struct Offer {
 pub struct LookFirst {
     /// Which relay it would be.
     pub n: u32,
+    /// Turn and message it carries: tells one waiting relay from the next.
+    #[serde(default)]
+    pub source: String,
     /// The side it goes to.
     pub to: Role,
     /// The text as it would be sent.

@@ -24,6 +24,7 @@ pub mod order;
 pub mod order_keys;
 pub mod overlay;
 pub mod paint;
+mod reply;
 pub mod row;
 pub mod sanitise;
 pub mod scroll;

@@ -386,6 +386,7 @@ fn look_first(record: &RecordFacts<'_>) -> Option<LookFirst> {
     let confirm = pair.pending_confirm.as_ref()?;
     Some(LookFirst {
         n: pair.round_count.saturating_add(1),
+        source: format!("{} {}", confirm.source_turn_id, confirm.source_message_id),
         to: confirm.target,
         text: confirm.text.inline.clone(),
         ticks: ticks(record.side(confirm.target)),

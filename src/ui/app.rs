@@ -29,7 +29,9 @@ pub const BANNER_GRACE: SignedDuration = SignedDuration::from_millis(400);
 /// Lists keep their order for this long after a key.
 pub const ORDER_HOLDS: SignedDuration = SignedDuration::from_secs(2);
 /// A sentence in the footer stays this long.
-pub const SAID_FOR: SignedDuration = SignedDuration::from_secs(8);
+pub const SAID_FOR: SignedDuration = SignedDuration::from_secs(4);
+/// A `y` this soon after a refusal was meant for a question that is not there: it copies nothing.
+pub const REFUSED_FOR: SignedDuration = SignedDuration::from_secs(2);
 
 /// A screen.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -142,8 +144,6 @@ pub enum Purpose {
     Relay {
         /// Of which record.
         run: RecordKey,
-        /// Its revision when it was opened.
-        revision: u64,
     },
     /// A prompt in the form below.
     Prompt(&'static str),
@@ -174,7 +174,12 @@ pub enum Effect {
     /// Ask for a conversation.
     Show(Option<Shown>),
     /// Put a text on the clipboard.
-    Copy(String),
+    Copy {
+        /// The text.
+        text: String,
+        /// What it is, to be said.
+        what: String,
+    },
     /// Open a text in the person's editor; what comes back is a `Msg::Edited`.
     EditOutside(String),
     /// Show a text in the person's pager.
@@ -204,6 +209,8 @@ pub enum Then {
     Form,
     /// The editor and the preview close, or the editor shows the problem.
     Editor,
+    /// The preview closes, or can be answered again.
+    Look,
 }
 
 /// What happened.
@@ -313,6 +320,12 @@ pub struct App {
     pub cursor_lost: bool,
     /// A sentence in the footer.
     pub said: Option<Said>,
+    /// When an order was refused, with no key since.
+    pub refused_at: Option<Timestamp>,
+    /// The key that is being taken comes right after a refusal.
+    pub after_refusal: bool,
+    /// A record that was made and is to be opened once it is there.
+    pub awaited: Option<RecordKey>,
     /// When the last key was pressed.
     pub last_key: Timestamp,
     /// The banner that is in view: whose, which, since when.
@@ -355,6 +368,9 @@ impl App {
             log_filter: LineEdit::default(),
             cursor_lost: false,
             said: None,
+            refused_at: None,
+            after_refusal: false,
+            awaited: None,
             last_key: now - SignedDuration::from_secs(60),
             banner_seen: None,
             mouse: false,
@@ -448,6 +464,23 @@ impl App {
         self.said = Some(Said { words: words.into(), is_error, at: self.now });
     }
 
+    /// Says why an order was not given.
+    pub fn refuse(&mut self, words: impl Into<String>) {
+        self.say(words, true);
+        self.refused_at = Some(self.now);
+    }
+
+    /// A run's name; of several with one name the later ones carry their number.
+    #[must_use]
+    pub fn name_of(&self, run: &RunView) -> String {
+        let before =
+            |other: &&RunView| other.name == run.name && (other.created_at, &other.key) < (run.created_at, &run.key);
+        match self.projection.runs.iter().filter(before).count() {
+            0 => run.name.clone(),
+            n => format!("{} {}", run.name, n + 1),
+        }
+    }
+
     /// Which part of the Run screen is shown for a run: the one a person chose, else what needs them.
     #[must_use]
     pub fn pane_of(&self, run: &RunView) -> Pane {
@@ -502,12 +535,10 @@ pub fn panes(run: &RunView) -> Vec<Pane> {
         panes.push(Pane::Banner);
     }
     panes.push(Pane::Talk);
-    if !run.phases.is_empty() {
+    if !run.phases.is_empty() || run.phase.is_some() {
         panes.push(Pane::Phases);
     }
-    if !run.relay_list.is_empty() {
-        panes.push(Pane::Relays);
-    }
+    panes.push(Pane::Relays);
     panes
 }
 

@@ -19,14 +19,22 @@ impl<K> Default for Picked<K> {
 }
 
 impl<K: Clone + Ord> Picked<K> {
-    /// Takes what is there now. `frozen`: what was there keeps its order, what is new comes last.
+    /// Takes what is there now. `frozen`: what was there keeps its order, what is new comes behind what it belongs behind.
     /// True when what was selected is gone and the cursor stands on something else.
     pub fn set_order(&mut self, wanted: Vec<K>, frozen: bool) -> bool {
         if frozen {
             let there: BTreeSet<&K> = wanted.iter().collect();
             let before: BTreeSet<K> = self.order.iter().cloned().collect();
             self.order.retain(|key| there.contains(key));
-            self.order.extend(wanted.into_iter().filter(|key| !before.contains(key)));
+            let mut place = 0;
+            for key in wanted {
+                if before.contains(&key) {
+                    place = self.order.iter().position(|known| *known == key).map_or(place, |at| at + 1);
+                } else {
+                    self.order.insert(place.min(self.order.len()), key);
+                    place += 1;
+                }
+            }
         } else {
             self.order = wanted;
         }
@@ -129,8 +137,8 @@ mod tests {
     fn a_frozen_list_keeps_its_order() {
         let mut list = Picked::default();
         list.set_order(vec!["a", "b"], false);
-        list.set_order(vec!["d", "b", "a"], true);
-        assert_eq!(list.order(), ["a", "b", "d"]);
-        assert!(list.differs(&["d", "b", "a"]));
+        list.set_order(vec!["d", "b", "c", "a"], true);
+        assert_eq!(list.order(), ["d", "a", "b", "c"]);
+        assert!(list.differs(&["d", "b", "c", "a"]));
     }
 }

@@ -1,20 +1,29 @@
-//! The preview of a relay that waits for a look, and where it is scrolled to.
+//! The preview of a relay that waits for a look: bound to that relay, never to the one after it; and its keys.
 
 use std::sync::Arc;
 
-use super::app::{App, Over, Purpose};
-use crate::model::ids::RecordKey;
+use crate::model::command::{Confirm, Control};
+use crate::model::ids::{RecordKey, Role};
 use crate::projection::{LookFirst, RunView};
+
+use super::action::Action;
+use super::app::{Answer, App, Effect, Over, Purpose, Question, Writing};
+use super::editor::Editor;
+use super::key::Key;
+use super::keymap::Place;
+use super::order_keys::send;
 
 /// The open preview.
 #[derive(Debug)]
 pub struct Look {
     /// Of which run.
     pub run: RecordKey,
-    /// Its revision when this relay was last drawn: what the person sees.
+    /// Source and text of the relay it was opened on.
+    relay: (String, Arc<str>),
+    /// The run's revision in the last frame that showed this relay: what the person saw.
     pub revision: u64,
-    /// Number and text of the relay it was opened for.
-    relay: (u32, Arc<str>),
+    /// An order is on its way.
+    pub waits: bool,
     /// First line in view.
     pub top: usize,
     /// Lines in view, as last drawn.
@@ -31,8 +40,9 @@ impl Look {
     pub fn new(run: &RunView, relay: &LookFirst) -> Self {
         Self {
             run: run.key.clone(),
+            relay: (relay.source.clone(), Arc::clone(&relay.text)),
             revision: run.revision,
-            relay: (relay.n, Arc::clone(&relay.text)),
+            waits: false,
             top: 0,
             height: 1,
             lines: 0,
@@ -40,16 +50,12 @@ impl Look {
         }
     }
 
-    /// Goes along with the run while it is the same relay that waits; of another one it keeps the old revision, so that an
-    /// order given for what was shown is refused.
-    fn follow(&mut self, run: &RunView) {
-        if self.still_waits(run) {
-            self.revision = run.revision;
-        }
-    }
-
-    fn still_waits(&self, run: &RunView) -> bool {
-        run.look_first.as_ref().is_some_and(|relay| (relay.n, &relay.text) == (self.relay.0, &self.relay.1))
+    /// Whether the relay it was opened on is the one that waits in this run.
+    #[must_use]
+    pub fn is_of(&self, run: &RunView) -> bool {
+        let (source, text) = &self.relay;
+        run.key == self.run
+            && run.look_first.as_ref().is_some_and(|waiting| waiting.source == *source && waiting.text == *text)
     }
 
     /// Scrolls.
@@ -59,34 +65,98 @@ impl Look {
 }
 
 impl App {
-    /// After a frame: a preview, and what is written over it, name the run as that frame showed it.
+    /// After a frame: a preview names its run as that frame showed it, while its relay is the one that waits. Of another
+    /// one it keeps the old revision.
     pub(super) fn follow_looks(&mut self) {
-        let projection = Arc::clone(&self.projection);
-        // Another relay is not shown in the place of the one that was opened, unless words of the person's would be lost.
-        let is_stale = |look: &Look| {
-            look.edited.is_none() && projection.runs.iter().any(|run| run.key == look.run && !look.still_waits(run))
-        };
-        if matches!(self.over.last(), Some(Over::Look(look)) if is_stale(look)) {
-            self.over.pop();
-        }
-        let mut open: Option<(RecordKey, u64)> = None;
         for over in &mut self.over {
-            match over {
-                Over::Look(look) => {
-                    if let Some(run) = projection.runs.iter().find(|run| run.key == look.run) {
-                        look.follow(run);
-                    }
-                    open = Some((look.run.clone(), look.revision));
-                }
-                Over::Editor(writing) => {
-                    if let (Purpose::Relay { run, revision }, Some((of, seen))) = (&mut writing.purpose, &open)
-                        && run == of
-                    {
-                        *revision = *seen;
-                    }
-                }
-                _ => {}
+            if let Over::Look(look) = over
+                && let Some(run) = self.projection.runs.iter().find(|run| look.is_of(run))
+            {
+                look.revision = run.revision;
             }
         }
+    }
+
+    /// The revision at which the relay of the open preview was seen to wait.
+    pub(super) fn look_revision(&self, run: &RecordKey) -> Option<u64> {
+        let seen = self.run_as_seen(run)?;
+        self.over.iter().find_map(|over| match over {
+            Over::Look(look) if look.is_of(seen) => Some(look.revision),
+            _ => None,
+        })
+    }
+
+    /// Keys of the preview of a relay.
+    pub fn look_key(&mut self, key: Key) -> Vec<Effect> {
+        let Some(action) = self.keymap.action(Place::LookFirst, key) else { return Vec::new() };
+        let Some(Over::Look(look)) = self.over.last_mut() else { return Vec::new() };
+        let page = isize::try_from(look.height.saturating_sub(1).max(1)).unwrap_or(1);
+        match action {
+            Action::Down => look.move_by(1),
+            Action::Up => look.move_by(-1),
+            Action::PageDown => look.move_by(page),
+            Action::PageUp => look.move_by(-page),
+            Action::First => look.top = 0,
+            Action::Last => look.move_by(isize::MAX),
+            Action::Back => {
+                self.over.pop();
+            }
+            _ => return self.look_order(action, key),
+        }
+        Vec::new()
+    }
+
+    fn look_order(&mut self, action: Action, key: Key) -> Vec<Effect> {
+        let Some(Over::Look(look)) = self.over.last() else { return Vec::new() };
+        let (target, revision, edited, waits) = (look.run.clone(), look.revision, look.edited.clone(), look.waits);
+        let Some(run) = self.run_as_seen(&target).cloned() else { return Vec::new() };
+        let waiting = run.look_first.clone().filter(|_| look.is_of(&run));
+        match action {
+            Action::Help => return self.act(Action::Help, Some(key)),
+            Action::GoToPane => {
+                let side = waiting.map_or_else(|| super::order_keys::at_work(&run), |waiting| waiting.to);
+                let view = if side == Role::Implementer { &run.implementer } else { &run.reviewer };
+                return self.go_to_pane(view.session.key(), view.transport, &view.label, &view.place);
+            }
+            Action::Stop => return self.order_key(Action::Stop, Some(key)),
+            _ if waits => return Vec::new(),
+            _ => {}
+        }
+        let Some(waiting) = waiting else {
+            // The relay it was opened on is gone: nothing can be sent from here, and one key less is needed.
+            if action == Action::Open {
+                self.over.pop();
+                self.pane = None;
+            } else {
+                self.refuse("this relay is no longer waiting: Esc goes back");
+            }
+            return Vec::new();
+        };
+        let text = edited.clone().unwrap_or_else(|| waiting.text.to_string());
+        match action {
+            Action::Open => {
+                if let Some(Over::Look(look)) = self.over.last_mut() {
+                    look.waits = true;
+                }
+                return vec![send(&target, revision, Control::Confirm(Confirm::Send { edited_text: edited }))];
+            }
+            Action::Drop => {
+                let words = "drop this message? Its turn is spent.  y yes · any other key no".to_owned();
+                let yes = Answer::Do(vec![send(&target, revision, Control::Confirm(Confirm::Drop))]);
+                self.over.push(Over::Question(Question { words, key: Some(key), yes }));
+            }
+            Action::Edit => {
+                let mut editor = Editor::new(&waiting.text);
+                editor.replace(&text);
+                let title = format!("relay {} as it will be sent", waiting.n);
+                let purpose = Purpose::Relay { run: target };
+                let editor = editor.at_start();
+                self.over.push(Over::Editor(Box::new(Writing { editor, purpose, title, waits: false, problem: None })));
+            }
+            Action::Outside => return vec![Effect::EditOutside(text)],
+            Action::Copy => return self.copied(text, format!("relay {}", waiting.n)),
+            _ => {}
+        }
+        Vec::new()
     }
 }

@@ -37,6 +37,8 @@ pub struct Menu {
     pub title: String,
     /// All items.
     pub items: Vec<MenuItem>,
+    /// Letters filter; else `j` and `k` move.
+    pub by_typing: bool,
     /// What is typed.
     pub filter: LineEdit,
     /// Selected, among those that pass.
@@ -49,7 +51,13 @@ impl Menu {
     /// With these items, the first selected.
     #[must_use]
     pub fn new(title: impl Into<String>, items: Vec<MenuItem>) -> Self {
-        Self { title: title.into(), items, filter: LineEdit::default(), at: 0, top: 0 }
+        Self { title: title.into(), items, by_typing: true, filter: LineEdit::default(), at: 0, top: 0 }
+    }
+
+    /// A few items that need no filter.
+    #[must_use]
+    pub fn few(title: impl Into<String>, items: Vec<MenuItem>) -> Self {
+        Self { by_typing: false, ..Self::new(title, items) }
     }
 
     /// The items that pass the filter: each typed word must be in them.

@@ -4,7 +4,8 @@
 use crate::model::command::{Command, Confirm, Control, SessionControl};
 use crate::model::ids::{RecordKey, Role, SessionKey};
 use crate::model::pair::PauseReason;
-use crate::projection::{RunView, SessionView, Stage, Standing};
+use crate::model::reach::Transport;
+use crate::projection::{RunView, SessionView, Stage, Standing, ThreadKind};
 
 use super::action::Action;
 use super::app::{Answer, App, Effect, Over, Purpose, Question, Screen, Then};
@@ -51,8 +52,11 @@ impl App {
             return Vec::new();
         };
         match action {
-            Action::GoToPane => return vec![Effect::GoToPane(run_side(&run, at_work(&run)))],
-            Action::GoToOtherPane => return vec![Effect::GoToPane(run_side(&run, at_work(&run).other()))],
+            Action::GoToPane | Action::GoToOtherPane => {
+                let side = if action == Action::GoToPane { at_work(&run) } else { at_work(&run).other() };
+                let view = if side == Role::Implementer { &run.implementer } else { &run.reviewer };
+                return self.go_to_pane(view.session.key(), view.transport, &view.label, &view.place);
+            }
             Action::LogOfRun => {
                 self.log_up = 0;
                 self.trail.push(Screen::Log(Some(run.key)));
@@ -63,10 +67,11 @@ impl App {
             _ => {}
         }
         if let Some(why) = &run.read_only {
-            self.say(why.clone(), true);
+            self.refuse(why.clone());
             return Vec::new();
         }
         if !self.banner_counts(&run) {
+            self.refused_at = Some(self.now);
             return Vec::new();
         }
         match action {
@@ -93,10 +98,10 @@ impl App {
             return vec![Effect::Send { command: Command::LookNow, then: Then::Say }];
         }
         if let Err(why) = may(run, control.name()) {
-            self.say(why, true);
+            self.refuse(why);
             return Vec::new();
         }
-        let question = question_of(action, run);
+        let question = question_of(action, run, &self.name_of(run));
         let effect = send(&run.key, run.revision, control);
         match question {
             None => vec![effect],
@@ -110,7 +115,7 @@ impl App {
 
     fn ask_for_more(&mut self, run: &RunView) {
         if let Err(why) = may(run, "more") {
-            self.say(why, true);
+            self.refuse(why);
             return;
         }
         let fields = vec![
@@ -120,32 +125,36 @@ impl App {
         ];
         let mut form =
             Form::new(FormKind::More(run.key.clone(), run.revision), format!("more relays · {}", run.name), fields);
-        form.at = 0;
         "The count goes on from where it is.".clone_into(&mut form.explains);
         self.over.push(Over::Form(Box::new(form)));
     }
 
     fn ask_whom(&mut self, run: &RunView) {
         if let Err(why) = may(run, "write") {
-            self.say(why, true);
+            self.refuse(why);
             return;
         }
         let mut items = Vec::new();
-        for (go_on, end) in [(false, ", then the run waits for you"), (true, ", and the run goes on")] {
+        for (go_on, short, long) in
+            [(false, "then wait", ", then the run waits for you"), (true, "then go on", ", and the run goes on")]
+        {
             for (side, view) in [(Role::Implementer, &run.implementer), (Role::Reviewer, &run.reviewer)] {
-                let words = format!("to {}{end}", view.label);
+                let words = format!("{}, {short}", view.label);
                 let purpose = Purpose::Write { run: run.key.clone(), side, go_on };
-                let choice = Choice::Write(purpose, words.clone());
+                let choice = Choice::Write(purpose, format!("to {}{long}", view.label));
                 items.push(MenuItem { words, right: String::new(), impossible: None, choice });
             }
         }
-        self.over.push(Over::Menu(Box::new(Menu::new("write", items))));
+        self.over.push(Over::Menu(Box::new(Menu::few("write to", items))));
     }
 
     /// The message that cannot be typed goes on the clipboard, and the person vouches to paste it.
     fn paste_by_hand(&mut self, run: &RunView) -> Vec<Effect> {
         let Some(delivery) = &run.delivery else { return self.copy() };
-        let mut effects = vec![Effect::Copy(delivery.text.to_string())];
+        let mut effects = self.copied(delivery.text.to_string(), "the message".to_owned());
+        if effects.is_empty() {
+            return effects;
+        }
         if !delivery.by_hand && may(run, Control::ByHand.name()).is_ok() {
             effects.push(send(&run.key, run.revision, Control::ByHand));
         }
@@ -158,7 +167,7 @@ impl App {
         };
         let target = view.session.key();
         match action {
-            Action::GoToPane => return vec![Effect::GoToPane(target)],
+            Action::GoToPane => return self.go_to_pane(target, view.transport, view.agent.as_str(), &view.place),
             Action::BringBack if view.live => self.say("it is alive", false),
             Action::BringBack => return vec![session_order(&target, SessionControl::BringBack)],
             Action::Rename => {
@@ -169,8 +178,7 @@ impl App {
                 self.hidden.retain(|(known, _)| *known != target);
                 self.hidden.push((target, view.active_at));
             }
-            Action::Copy if *self.screen() == Screen::Sessions => self.copy_menu(&view),
-            Action::Copy => return self.copy(),
+            Action::Copy => self.copy_menu(&view),
             Action::Outside => return self.outside(),
             Action::Discard => return self.put_away(&view, key),
             _ => {}
@@ -188,7 +196,7 @@ impl App {
                     Role::Reviewer
                 };
                 if let Err(why) = may(&run, "write") {
-                    self.say(why, true);
+                    self.refuse(why);
                 } else {
                     let title = format!("to {}, in {}", view.agent, run.name);
                     self.begin_writing(Purpose::Write { run: run.key, side, go_on: false }, title, "");
@@ -219,46 +227,97 @@ impl App {
             crate::model::ids::Agent::Claude => format!("claude --resume {id}"),
             crate::model::ids::Agent::Codex => format!("codex resume {id}"),
         };
-        let items = [("id", id), ("path of the transcript", view.path.clone()), ("resume command", resume)]
+        let mut texts = vec![
+            ("id".to_owned(), "the session's id".to_owned(), id),
+            ("path of the transcript".to_owned(), "the transcript's path".to_owned(), view.path.clone()),
+            ("resume command".to_owned(), "the resume command".to_owned(), resume),
+        ];
+        // In its transcript the answer that is read can be wanted too.
+        if let Some((text, what)) = self.words_here() {
+            texts.push((what.clone(), what, text));
+        }
+        let items = texts
             .into_iter()
-            .map(|(words, text)| MenuItem {
-                words: words.to_owned(),
+            .map(|(words, what, text)| MenuItem {
+                words,
                 right: String::new(),
                 impossible: None,
-                choice: Choice::Do(vec![Effect::Copy(text)]),
+                choice: Choice::Do(vec![Effect::Copy { text, what }]),
             })
             .collect();
-        self.over.push(Over::Menu(Box::new(Menu::new("copy", items))));
+        self.over.push(Over::Menu(Box::new(Menu::few("copy", items))));
     }
 
     fn copy(&mut self) -> Vec<Effect> {
-        if let Some(words) = self.words_here() {
-            return vec![Effect::Copy(words)];
+        if let Some((text, what)) = self.words_here() {
+            return self.copied(text, what);
         }
         self.say("nothing to copy here", false);
         Vec::new()
     }
 
+    /// Copies, unless the key was meant as a yes to a question that was not asked or is gone.
+    pub(super) fn copied(&mut self, text: String, what: String) -> Vec<Effect> {
+        if self.after_refusal {
+            self.say("nothing copied: no question was open", false);
+            return Vec::new();
+        }
+        vec![Effect::Copy { text, what }]
+    }
+
     fn outside(&mut self) -> Vec<Effect> {
-        if let Some(words) = self.words_here() {
+        if let Some((words, _)) = self.words_here() {
             return vec![Effect::Page(words)];
         }
         self.say("nothing to open here", false);
         Vec::new()
     }
 
-    /// The text that copying and opening mean on this screen.
-    fn words_here(&self) -> Option<String> {
+    /// Goes to a session's pane, or says why there is none.
+    pub(super) fn go_to_pane(
+        &mut self,
+        session: SessionKey,
+        way: Option<Transport>,
+        label: &str,
+        place: &str,
+    ) -> Vec<Effect> {
+        let why = match way {
+            Some(Transport::Scripted) => "a scripted agent has no pane".to_owned(),
+            Some(Transport::Headless) => format!("{label} runs without a pane"),
+            Some(Transport::Tmux) => return vec![Effect::GoToPane(session)],
+            _ if place.starts_with('%') => return vec![Effect::GoToPane(session)],
+            _ if place.is_empty() => format!("{label} is in no tmux pane that trellis sees"),
+            _ => format!("{label} is in no tmux pane: {place}"),
+        };
+        self.refuse(why);
+        Vec::new()
+    }
+
+    /// The text that copying and opening mean on this screen, and what it is.
+    fn words_here(&self) -> Option<(String, String)> {
         match self.screen() {
             Screen::Runs => {
-                self.target().and_then(|key| self.run(&key)).map(|run| format!("{}: {}", run.name, run.sentence))
+                let run = self.target().and_then(|key| self.run(&key))?;
+                let name = self.name_of(run);
+                Some((format!("{name}: {}", run.sentence), format!("the line of {name}")))
             }
-            Screen::Run(_) | Screen::Session(_) => self.talk.text_in_view().map(|text| text.to_string()),
+            Screen::Run(_) | Screen::Session(_) => {
+                let (text, entry) = self.talk.text_in_view()?;
+                let entry = self.talk.thread().and_then(|thread| thread.entries.get(entry));
+                let what = match entry.map(|entry| &entry.kind) {
+                    Some(ThreadKind::Said { label, .. }) => format!("{label}'s answer"),
+                    Some(ThreadKind::Human { label, .. }) => format!("your words to {label}"),
+                    _ => "the message".to_owned(),
+                };
+                let at = entry.and_then(|entry| entry.at).map(|at| format!(" of {}", self.times().clock(at)));
+                Some((text.to_string(), format!("{what}{}", at.unwrap_or_default())))
+            }
             Screen::Sessions => None,
             Screen::Log(_) => {
                 let lines = self.log_lines();
                 let at = lines.len().checked_sub(1 + self.log_up)?;
-                lines.get(at).map(|line| format!("{} {} ({})", line.at, line.what, line.evidence))
+                let line = lines.get(at)?;
+                Some((format!("{} {} ({})", line.at, line.what, line.evidence), "the line".to_owned()))
             }
         }
     }
@@ -271,13 +330,6 @@ pub fn at_work(run: &RunView) -> Role {
         Some(delivery) if delivery.held.is_some() => delivery.to,
         _ if run.stage == Some(Stage::Review) => Role::Reviewer,
         _ => Role::Implementer,
-    }
-}
-
-fn run_side(run: &RunView, role: Role) -> SessionKey {
-    match role {
-        Role::Implementer => run.implementer.session.key(),
-        Role::Reviewer => run.reviewer.session.key(),
     }
 }
 
@@ -333,9 +385,8 @@ pub fn control_of(action: Action, run: &RunView) -> Option<Control> {
 }
 
 /// What is asked before the control goes out; `None`: it goes out at once.
-fn question_of(action: Action, run: &RunView) -> Option<String> {
-    let name = &run.name;
-    let phase = run.phase.map_or_else(|| name.clone(), |n| format!("phase {n} of {name}"));
+fn question_of(action: Action, run: &RunView, name: &str) -> Option<String> {
+    let phase = run.phase.map_or_else(|| name.to_owned(), |n| format!("phase {n} of {name}"));
     Some(match action {
         Action::Accept => {
             let reviewed = run.phases.last().is_none_or(|phase| phase.reviewed);
@@ -360,7 +411,7 @@ fn question_of(action: Action, run: &RunView) -> Option<String> {
 pub fn send(target: &RecordKey, revision: u64, control: Control) -> Effect {
     let then = match control {
         Control::RunOn => Then::Open,
-        Control::Confirm(_) => Then::Editor,
+        Control::Confirm(_) => Then::Look,
         _ => Then::Say,
     };
     Effect::Send { command: Command::Control { target: target.clone(), expect: Some(revision), control }, then }

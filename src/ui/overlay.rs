@@ -1,4 +1,4 @@
-//! Keys of what lies over a screen: form, editor, look first, palette and pickers, help.
+//! Keys of what lies over a screen: form, editor, palette and pickers, help. Those of the preview are in `look`.
 
 use serde_json::Value as Json;
 
@@ -13,7 +13,7 @@ use super::forms::{REMEMBERED, order_of, run_config, swap_sides};
 use super::key::Key;
 use super::keymap::Place;
 use super::menu::{Choice, Menu, MenuItem};
-use super::order_keys::{control_of, may, send};
+use super::order_keys::{control_of, may};
 
 impl App {
     /// Keys of a form.
@@ -70,7 +70,7 @@ impl App {
         let Some(field) = form.focused() else { return Entered::Nothing };
         let id = field.id;
         match &field.value {
-            Value::Line(_) => {
+            Value::Line(_) | Value::Tick(_) => {
                 form.move_by(1);
                 Entered::Nothing
             }
@@ -87,7 +87,7 @@ impl App {
                 let title = if id == "implementer" { "who builds" } else { "who reviews" };
                 Entered::Over(Box::new(Over::Menu(Box::new(Menu::new(title, items)))))
             }
-            Value::Choice { .. } | Value::Tick(_) | Value::Fold(_) => {
+            Value::Choice { .. } | Value::Fold(_) => {
                 form.turn(1);
                 Entered::Nothing
             }
@@ -190,9 +190,17 @@ impl App {
                 let command = Command::Control { target: run, expect: None, control };
                 vec![Effect::Send { command, then: Then::Editor }]
             }
-            Purpose::Relay { run, revision } => {
-                writing.waits = true;
+            Purpose::Relay { run } => {
                 let edited_text = writing.editor.is_changed().then_some(text);
+                let Some(revision) = self.look_revision(&run) else {
+                    if let Some(Over::Editor(writing)) = self.over.last_mut() {
+                        writing.problem = Some("this relay is no longer waiting: Esc goes back".to_owned());
+                    }
+                    return Vec::new();
+                };
+                if let Some(Over::Editor(writing)) = self.over.last_mut() {
+                    writing.waits = true;
+                }
                 let control = Control::Confirm(Confirm::Send { edited_text });
                 let command = Command::Control { target: run, expect: Some(revision), control };
                 vec![Effect::Send { command, then: Then::Editor }]
@@ -249,67 +257,6 @@ impl App {
         Vec::new()
     }
 
-    /// Keys of the preview of a relay.
-    pub fn look_key(&mut self, key: Key) -> Vec<Effect> {
-        let Some(action) = self.keymap.action(Place::LookFirst, key) else { return Vec::new() };
-        let Some(Over::Look(look)) = self.over.last_mut() else { return Vec::new() };
-        let page = isize::try_from(look.height.saturating_sub(1).max(1)).unwrap_or(1);
-        match action {
-            Action::Down => look.move_by(1),
-            Action::Up => look.move_by(-1),
-            Action::PageDown => look.move_by(page),
-            Action::PageUp => look.move_by(-page),
-            Action::First => look.top = 0,
-            Action::Last => look.move_by(isize::MAX),
-            Action::Back => {
-                self.over.pop();
-            }
-            _ => return self.look_order(action, key),
-        }
-        Vec::new()
-    }
-
-    fn look_order(&mut self, action: Action, key: Key) -> Vec<Effect> {
-        let Some(Over::Look(look)) = self.over.last() else { return Vec::new() };
-        let (target, revision, edited) = (look.run.clone(), look.revision, look.edited.clone());
-        let Some(run) = self.run_as_seen(&target).cloned() else { return Vec::new() };
-        let text = edited.clone().or_else(|| run.look_first.as_ref().map(|look| look.text.to_string()));
-        match (action, text) {
-            (Action::Help, _) => return self.act(Action::Help, Some(key)),
-            (Action::GoToPane, _) => {
-                let side = run.look_first.as_ref().map_or_else(|| super::order_keys::at_work(&run), |look| look.to);
-                let view = if side == crate::model::ids::Role::Implementer { &run.implementer } else { &run.reviewer };
-                return vec![Effect::GoToPane(view.session.key())];
-            }
-            (Action::Stop, _) => return self.order_key(Action::Stop, Some(key)),
-            (_, None) => self.say("this relay is no longer waiting: Esc goes back", true),
-            (Action::Open, Some(_)) => {
-                return vec![send(&target, revision, Control::Confirm(Confirm::Send { edited_text: edited }))];
-            }
-            (Action::Drop, Some(_)) => {
-                let words = "drop this message? Its turn is spent.  y yes · any other key no".to_owned();
-                let yes = Answer::Do(vec![send(&target, revision, Control::Confirm(Confirm::Drop))]);
-                self.over.push(Over::Question(Question { words, key: Some(key), yes }));
-            }
-            (Action::Edit, Some(text)) => {
-                let original = run.look_first.as_ref().map_or("", |look| &look.text);
-                let mut editor = Editor::new(original);
-                editor.replace(&text);
-                let title = run
-                    .look_first
-                    .as_ref()
-                    .map_or_else(String::new, |look| format!("relay {} as it will be sent", look.n));
-                let purpose = Purpose::Relay { run: target, revision };
-                let editor = editor.at_start();
-                self.over.push(Over::Editor(Box::new(Writing { editor, purpose, title, waits: false, problem: None })));
-            }
-            (Action::Outside, Some(text)) => return vec![Effect::EditOutside(text)],
-            (Action::Copy, Some(text)) => return vec![Effect::Copy(text)],
-            _ => {}
-        }
-        Vec::new()
-    }
-
     /// All actions of this screen by name, the impossible ones with their reason.
     pub fn open_palette(&mut self) {
         let place = self.screen_place();
@@ -344,12 +291,17 @@ impl App {
             Some(Action::Open) => {
                 let Some(item) = menu.selected().cloned() else { return Vec::new() };
                 if let Some(why) = item.impossible {
-                    self.say(why, true);
+                    self.refuse(why);
                     return Vec::new();
                 }
                 self.over.pop();
                 return self.choose(item.choice);
             }
+            _ if !menu.by_typing => match key.typed() {
+                Some('j') => menu.move_by(1),
+                Some('k') => menu.move_by(-1),
+                _ => {}
+            },
             _ => {
                 menu.filter.key(key);
                 menu.at = 0;
@@ -432,7 +384,7 @@ impl App {
                     self.over.push(Over::Form(form));
                 }
             }
-            Some(Over::Menu(menu)) => menu.filter.insert(&first_line(words)),
+            Some(Over::Menu(menu)) if menu.by_typing => menu.filter.insert(&first_line(words)),
             Some(Over::Line(line)) => line.insert(&first_line(words)),
             _ => {}
         }

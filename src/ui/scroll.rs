@@ -268,12 +268,12 @@ impl Scroll {
         true
     }
 
-    /// The text nearest to the end of the view (the newest when it follows).
+    /// The text nearest to the end of the view (the newest when it follows), and the entry it belongs to.
     #[must_use]
-    pub fn text_in_view(&self) -> Option<Arc<str>> {
+    pub fn text_in_view(&self) -> Option<(Arc<str>, usize)> {
         let from = if self.follows() { 0 } else { self.top.0 };
         let words = |block: &Block| match &block.kind {
-            BlockKind::Words { text, .. } => Some(Arc::clone(text)),
+            BlockKind::Words { text, .. } => Some((Arc::clone(text), block.entry)),
             _ => None,
         };
         if self.follows() {

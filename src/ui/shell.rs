@@ -248,9 +248,9 @@ impl<E: Engine> Shell<E> {
         match effect {
             Effect::Send { command, then } => self.replies.push((then, self.engine.send(command))),
             Effect::Show(what) => self.engine.show(what),
-            Effect::Copy(text) => {
+            Effect::Copy { text, what } => {
                 self.screen.copy(&text)?;
-                self.app.say(format!("copied, {} characters", text.chars().count()), false);
+                self.app.say(format!("copied {what}, {} characters", text.chars().count()), false);
             }
             Effect::EditOutside(text) => self.edit(&text)?,
             Effect::Page(text) => self.page(&text)?,

@@ -130,7 +130,13 @@ pub fn blocks(thread: &Thread, detail: Detail) -> Vec<Block> {
         if let ThreadKind::Said { role, label, .. } = &entry.kind {
             let group = thread.entries.get(at..end).unwrap_or_default();
             let is_last = end == thread.entries.len();
-            said(&mut out, at, group, (*role, label), detail, is_last);
+            // A session by itself has no part in a run to be named after.
+            let who = match (thread.session.is_some(), *role) {
+                (true, _) => label.clone(),
+                (false, Role::Reviewer) => format!("{label} reviews"),
+                (false, Role::Implementer) => format!("{label} builds"),
+            };
+            said(&mut out, at, group, (*role, &who), detail, is_last);
         } else {
             other(&mut out, at, entry);
         }
@@ -154,7 +160,7 @@ fn said(
     out: &mut Vec<Block>,
     first: usize,
     group: &[ThreadEntry],
-    (role, label): (Role, &str),
+    (role, who): (Role, &str),
     detail: Detail,
     is_last: bool,
 ) {
@@ -166,12 +172,11 @@ fn said(
         })
         .collect();
     let tools = folded(&items);
-    let verb = if role == Role::Reviewer { "reviews" } else { "builds" };
     let at = group.first().and_then(|entry| entry.at);
     let side = Some(role);
     let mut push = |entry: usize, kind| out.push(Block { side, entry, kind });
     push(first, BlockKind::Gap);
-    push(first, BlockKind::Heading { at, who: format!("{label} {verb}"), tools: tools.clone() });
+    push(first, BlockKind::Heading { at, who: who.to_owned(), tools: tools.clone() });
     let answer = items.iter().rposition(|item| matches!(item.kind, ItemKind::Text { .. }));
     for (index, item) in items.iter().enumerate() {
         let entry = first + index;

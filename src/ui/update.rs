@@ -1,18 +1,19 @@
 //! What happens to the screen's state when something happens: messages in, effects out. Pure.
-//! Orders about a run or session are in `order_keys`, what lies over a screen is in `overlay`.
+//! Orders about a run or session are in `order_keys`, their replies in `reply`, what lies over a screen in `overlay`.
+
+use std::sync::Arc;
 
 use jiff::Timestamp;
 
-use crate::model::command::Reply;
 use crate::model::ids::RecordKey;
 use crate::projection::{DriverFact, Standing, ThreadKind};
 
 use super::action::Action;
-use super::app::{Answer, App, Effect, Exit, Help, Msg, Over, Pane, Question, Screen, Then, panes};
-use super::form::FormKind;
+use super::app::{Answer, App, Effect, Exit, Help, Msg, Over, Pane, Question, REFUSED_FOR, Screen, panes};
 use super::key::{Code, Key};
 use super::keymap::Place;
 use super::line_edit::LineEdit;
+use super::look::Look;
 use super::order::is_over;
 use super::row::Hit;
 use super::talk::BlockKind;
@@ -33,6 +34,7 @@ impl App {
             Msg::Changed(projection) => {
                 self.projection = projection;
                 self.leave_what_is_gone();
+                self.open_awaited();
                 Vec::new()
             }
             Msg::Replied(then, reply) => self.replied(then, reply),
@@ -60,6 +62,10 @@ impl App {
 
     fn key(&mut self, key: Key) -> Vec<Effect> {
         self.last_key = self.now;
+        self.said = None;
+        self.awaited = None;
+        let refused_at = self.refused_at.take();
+        self.after_refusal = refused_at.is_some_and(|at| self.now.duration_since(at) < REFUSED_FOR);
         match self.over.last() {
             Some(Over::Question(_)) => self.answer(key),
             Some(Over::Line(_)) => self.line_key(key),
@@ -77,9 +83,6 @@ impl App {
 
     /// Carries out an action of the screen.
     pub fn act(&mut self, action: Action, key: Option<Key>) -> Vec<Effect> {
-        if self.said.as_ref().is_some_and(|said| self.now > said.at) {
-            self.said = None;
-        }
         match action {
             Action::ShowRuns => self.go_to(Screen::Runs),
             Action::ShowSessions => self.go_to(Screen::Sessions),
@@ -165,7 +168,7 @@ impl App {
 
     fn open_in_run(&mut self, key: &RecordKey) {
         let Some(run) = self.run(key) else { return };
-        let look = run.look_first.as_ref().map(|relay| super::look::Look::new(run, relay));
+        let look = run.look_first.as_ref().map(|relay| Look::new(run, relay));
         match (self.pane_of(run), look) {
             (Pane::Banner, Some(look)) => {
                 if self.run(key).is_some_and(|run| self.banner_counts(run)) {
@@ -213,6 +216,10 @@ impl App {
             self.trail.pop();
             self.over.retain(|over| matches!(over, Over::Help(_) | Over::Editor(_)));
         }
+        // A run that is over has nothing to look at first.
+        let projection = Arc::clone(&self.projection);
+        let over = |run: &RecordKey| projection.runs.iter().any(|view| view.key == *run && is_over(view));
+        self.over.retain(|open| !matches!(open, Over::Look(look) if over(&look.run)));
     }
 
     /// By lines: the cursor of a list, the text of a view.
@@ -441,89 +448,6 @@ impl App {
                 Vec::new()
             }
             _ => Vec::new(),
-        }
-    }
-
-    fn replied(&mut self, then: Then, reply: Option<Reply>) -> Vec<Effect> {
-        let Some(reply) = reply else {
-            self.say("the engine is gone: leave trellis and start it again", true);
-            self.release(then, None);
-            return Vec::new();
-        };
-        match reply {
-            Reply::Done { record, note } => {
-                let is_new = self.over.iter().any(|over| match over {
-                    Over::Form(form) => form.waits && matches!(form.kind, FormKind::NewRun | FormKind::NewPair),
-                    _ => false,
-                });
-                match then {
-                    Then::Form => self.over.retain(|over| !matches!(over, Over::Form(form) if form.waits)),
-                    // A preview whose relay was decided about closes too: the next one is looked at anew.
-                    Then::Editor => self.over.retain(|over| match over {
-                        Over::Editor(writing) => !writing.waits,
-                        Over::Look(_) => false,
-                        _ => true,
-                    }),
-                    Then::Say | Then::Open => {}
-                }
-                if let Some(key) = record.filter(|_| then == Then::Open || (then == Then::Form && is_new)) {
-                    self.open_run(&key);
-                }
-                if !note.is_empty() {
-                    self.say(note, false);
-                }
-            }
-            Reply::Refused(refusal) => {
-                let shown = self.release(then, Some((&refusal.message, refusal.field.as_deref())));
-                if !shown {
-                    self.say(refusal.message, true);
-                }
-            }
-        }
-        Vec::new()
-    }
-
-    /// Lets a form or editor go on after its order was refused; the problem stands at its field. True: an editor shows it in
-    /// full.
-    fn release(&mut self, then: Then, problem: Option<(&str, Option<&str>)>) -> bool {
-        let mut shown = false;
-        for over in &mut self.over {
-            match over {
-                Over::Form(form) if then == Then::Form && form.waits => {
-                    form.waits = false;
-                    if let Some((words, field)) = problem {
-                        match field.and_then(|id| form.field_mut(id)) {
-                            Some(field) => field.problem = Some(words.to_owned()),
-                            None => form.problem = Some(words.to_owned()),
-                        }
-                    }
-                }
-                Over::Editor(writing) if then == Then::Editor && writing.waits => {
-                    writing.waits = false;
-                    writing.problem = problem.map(|(words, _)| words.to_owned());
-                    shown = writing.problem.is_some();
-                }
-                _ => {}
-            }
-        }
-        shown
-    }
-
-    /// A question is answered: yes by `y` or the key that asked, no by anything else.
-    fn answer(&mut self, key: Key) -> Vec<Effect> {
-        let Some(Over::Question(question)) = self.over.pop() else { return Vec::new() };
-        if key != Key::char('y') && question.key != Some(key) {
-            return Vec::new();
-        }
-        match question.yes {
-            Answer::Do(effects) => effects,
-            Answer::Original => {
-                if let Some(Over::Editor(writing)) = self.over.last_mut() {
-                    let original = writing.editor.original().to_owned();
-                    writing.editor.replace(&original);
-                }
-                Vec::new()
-            }
         }
     }
 

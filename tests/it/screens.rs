@@ -1,5 +1,6 @@
 //! Every screen as a frame, at every class of size; what keys do to it; what no text and no size may do to it.
 
+mod first_use;
 mod frames;
 mod keys;
 mod limits;

@@ -135,8 +135,13 @@ pub fn label(run: &RunView, role: Role) -> &str {
 /// Line two and three of a run's header: who does what since when, what exactly, what ends it.
 pub fn wait_rows(run: &RunView, columns: usize, rows: usize, times: &Times) -> Vec<Row> {
     let since = run.wait.since.map(|since| times.ago(since)).unwrap_or_default();
-    let who = if run.wait.who.is_empty() { run.sentence.clone() } else { run.wait.who.clone() };
-    let mut out = vec![Row::of(vec![text(who)]).tail(vec![text(since)])];
+    let who = if run.wait.who.is_empty() { &run.sentence } else { &run.wait.who };
+    // The count stands on the line of the steps.
+    let mut out = wrap(&[text(without_count(who))], columns.saturating_sub(width(&since) + 1), &[]);
+    out.truncate(2);
+    if let Some(first) = out.first_mut() {
+        first.tail = vec![text(since)];
+    }
     let ends = ends_words(run, times);
     let what = run.wait.what.clone();
     let both = format!("{what} · {ends}");
@@ -151,6 +156,11 @@ pub fn wait_rows(run: &RunView, columns: usize, rows: usize, times: &Times) -> V
         }
     }
     out
+}
+
+/// A sentence up to its count of relays (`waits for codex to be free`).
+pub fn without_count(sentence: &str) -> &str {
+    sentence.split_once(" · relay ").map_or(sentence, |(words, _)| words)
 }
 
 /// `ends when codex ends its turn`, with a countdown where the end is known.

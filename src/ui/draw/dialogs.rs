@@ -3,12 +3,12 @@
 use ratatui::layout::Rect;
 
 use super::bits::{self, label};
-use super::footer::{instead, keys_row, named};
+use super::footer::{keys_row, named, with_said};
 use super::{Page, form, help, run};
 use crate::model::reach::Ticks;
 use crate::ui::action::Action;
 use crate::ui::app::{App, Over, Purpose};
-use crate::ui::form::FormKind;
+use crate::ui::form::{FormKind, Value};
 use crate::ui::keymap::Place;
 use crate::ui::paint::Painter;
 use crate::ui::row::{Row, Rule, Tone, text, toned};
@@ -68,8 +68,8 @@ fn menu_page(app: &App, menu: &mut crate::ui::menu::Menu, area: Rect) -> Page {
     let columns = inner(area);
     let keys =
         named(app, Place::Palette, &[(Action::Open, "do it"), (Action::Back, "close"), (Action::EmptyLine, "empty")]);
-    let footer = instead(app, columns, 2).unwrap_or_else(|| vec![keys_row(&keys, &[], columns)]);
-    let room = Page::room(2, footer.len(), area);
+    let footer = with_said(app, columns, 2, vec![keys_row(&keys, &[], columns)]);
+    let room = Page::room(1 + usize::from(menu.by_typing), footer.len(), area);
     let count = menu.passing().len();
     menu.at = menu.at.min(count.saturating_sub(1));
     menu.top = menu.top.min(menu.at);
@@ -104,18 +104,25 @@ fn menu_page(app: &App, menu: &mut crate::ui::menu::Menu, area: Rect) -> Page {
     let (before, behind) = menu.filter.parts();
     let typed =
         Row::of(vec![text(": "), toned(Tone::Field, before), toned(Tone::Field, "▏"), toned(Tone::Field, behind)]);
-    let header = vec![Row::of(vec![toned(Tone::Strong, &menu.title)]).tail(vec![text(format!("{count}"))]), typed];
+    let mut header = vec![Row::of(vec![toned(Tone::Strong, &menu.title)]).tail(vec![text(format!("{count}"))])];
+    if menu.by_typing {
+        header.push(typed);
+    }
     Page { header, body, footer, ..Page::default() }
 }
 
 fn form_page(app: &App, shown: &mut crate::ui::form::Form, area: Rect) -> Page {
     let columns = inner(area);
     let mut words = vec![(Action::Open, form::main_word(shown)), (Action::NextPane, "field"), (Action::Back, "back")];
-    if matches!(shown.kind, FormKind::Options(..)) {
-        words.insert(1, (Action::Save, "save"));
-    }
-    let footer =
-        instead(app, columns, 2).unwrap_or_else(|| vec![keys_row(&named(app, Place::Form, &words), &[], columns)]);
+    let does = match shown.kind {
+        FormKind::NewRun | FormKind::NewPair => "start",
+        FormKind::More(..) => "go on",
+        FormKind::Options(..) | FormKind::RenameRun(..) | FormKind::RenameSession(_) => "save",
+    };
+    // On a button Enter does it already.
+    let on_button = shown.focused().is_some_and(|field| field.value == Value::Button);
+    words.insert(if on_button { words.len() } else { 1 }, (Action::Save, does));
+    let footer = with_said(app, columns, 2, vec![keys_row(&named(app, Place::Form, &words), &[], columns)]);
     let header = vec![Row::of(vec![toned(Tone::Strong, &shown.title)]).tail(vec![text(&shown.remark)])];
     let room = Page::room(1, footer.len(), area);
     let (body, cursor) = form::rows(shown, columns, room);
@@ -127,8 +134,7 @@ fn editor_page(app: &App, writing: &mut crate::ui::app::Writing, area: Rect) -> 
     let send = if matches!(writing.purpose, Purpose::Prompt(_)) { "save" } else { "send" };
     let words =
         [(Action::Save, send), (Action::Back, "out"), (Action::Outside, "$EDITOR"), (Action::Original, "original")];
-    let mut footer =
-        instead(app, columns, 2).unwrap_or_else(|| vec![keys_row(&named(app, Place::Editor, &words), &[], columns)]);
+    let mut footer = with_said(app, columns, 2, vec![keys_row(&named(app, Place::Editor, &words), &[], columns)]);
     if let Some(problem) = &writing.problem {
         let mut rows = wrap_text(problem, Tone::Failed, columns);
         rows.append(&mut footer);
@@ -151,19 +157,22 @@ fn look_page(app: &App, look: &mut crate::ui::look::Look, area: Rect, times: &Ti
     let Some(run) = app.run(&look.run) else {
         return Page { body: vec![Row::plain("this run is gone")], ..Page::default() };
     };
-    let footer = instead(app, columns, 2).unwrap_or_else(|| {
-        let words = [(Action::Open, "send"), (Action::Edit, "edit"), (Action::Drop, "drop"), (Action::Back, "later")];
-        vec![keys_row(&named(app, Place::LookFirst, &words), &[], columns)]
-    });
-    let mut header = vec![run::title(run, columns, vec![toned(Tone::NeedsYou, "! look first")])];
-    let Some(waiting) = &run.look_first else {
-        let body = wrap_text(
-            "This relay is no longer waiting: it was sent, dropped, or the run moved on.",
-            Tone::Text,
-            columns,
-        );
-        return Page { header, body, footer, ..Page::default() };
+    let keys = |words: &[(Action, &str)]| {
+        with_said(app, columns, 2, vec![keys_row(&named(app, Place::LookFirst, words), &[], columns)])
     };
+    let Some(waiting) = run.look_first.as_ref().filter(|_| look.is_of(run)) else {
+        let words = if look.waits {
+            "The order is on its way."
+        } else {
+            "This relay is no longer waiting: it was sent, dropped, or the run moved on."
+        };
+        let header = vec![run::title(run, columns, bits::state_word(run))];
+        let body = wrap_text(words, Tone::Text, columns);
+        return Page { header, body, footer: keys(&[(Action::Open, "back to the run")]), ..Page::default() };
+    };
+    let words = [(Action::Open, "send"), (Action::Edit, "edit"), (Action::Drop, "drop"), (Action::Back, "later")];
+    let footer = keys(&words);
+    let mut header = vec![run::title(run, columns, vec![toned(Tone::NeedsYou, "! look first")])];
     let from = label(run, waiting.to.other());
     let to = label(run, waiting.to);
     let waits = format!("waits {}", times.ago(waiting.since));

@@ -1,6 +1,6 @@
-//! The footer: the keys that make sense now, from the keymap; a question, a typed line or a sentence in their place.
+//! The footer: the keys that make sense now, from the keymap; a sentence above them, a question or a typed line in their place.
 
-use crate::projection::{RunView, Standing};
+use crate::projection::{DriverFact, RunView, Standing};
 use crate::ui::action::Action;
 use crate::ui::app::{App, Over, Pane, Screen};
 use crate::ui::key::Key;
@@ -13,15 +13,51 @@ use crate::ui::wrap::wrap;
 /// A key and what it does here.
 pub type KeyWord = (Key, String);
 
-/// The footer of the screen in `columns`; `lines`: how many it may take.
+/// From this many columns on a footer names more keys, in longer words.
+pub const WIDE_KEYS: usize = 90;
+/// From this many rows on a sentence takes a row of its own.
+const ROOMY: u16 = 20;
+
+/// The footer of the screen in `columns`; `lines`: how many its keys may take.
 pub fn footer(app: &App, columns: usize, lines: usize) -> Vec<Row> {
+    let mut rows = viewer_rows(app, columns).filter(|_| columns > WIDE_KEYS).unwrap_or_default();
+    rows.extend(with_said(app, columns, lines, keys_rows(app, columns, lines)));
+    rows
+}
+
+/// Who drives, where it is not this process.
+pub fn viewer_rows(app: &App, columns: usize) -> Option<Vec<Row>> {
+    let words = match app.projection.driver {
+        DriverFact::Here | DriverFact::Starting => return None,
+        DriverFact::Elsewhere { pid: Some(pid) } => format!("process {pid} drives this home; this is a view"),
+        DriverFact::Elsewhere { pid: None } => "another process drives this home; this is a view".to_owned(),
+        DriverFact::Nobody => "nobody drives this home; this is a view".to_owned(),
+    };
+    Some(wrap(&[text(words)], columns, &[]))
+}
+
+/// The keys with the sentence above them, or where rows are scarce the sentence in their place; a question or a typed
+/// line always stands in their place.
+pub fn with_said(app: &App, columns: usize, lines: usize, keys: Vec<Row>) -> Vec<Row> {
     if let Some(rows) = instead(app, columns, lines) {
         return rows;
     }
+    let Some(said) = &app.said else { return keys };
+    let tone = if said.is_error { Tone::Failed } else { Tone::Text };
+    let mark = if said.is_error { "✗ " } else { "" };
+    let words = wrap(&[toned(tone, &said.words)], columns, &[toned(tone, mark)]);
+    let mut rows: Vec<Row> = words.into_iter().take(lines.max(2)).collect();
+    if app.size.1 >= ROOMY {
+        rows.extend(keys);
+    }
+    rows
+}
+
+fn keys_rows(app: &App, columns: usize, lines: usize) -> Vec<Row> {
     let place = app.screen_place();
-    let end = vec![(Action::Help, if columns > 90 { "help" } else { "all" })];
+    let end = vec![(Action::Help, if columns > WIDE_KEYS { "help" } else { "all" })];
     let mut rows = Vec::new();
-    if matches!(app.screen(), Screen::Runs) && columns <= 90 {
+    if matches!(app.screen(), Screen::Runs) && columns <= WIDE_KEYS {
         if let Some(run) = app.target().and_then(|key| app.run(&key)).filter(|_| lines > 1) {
             rows.push(keys_row(&run_keys(app, run), &[], columns));
         }
@@ -56,7 +92,7 @@ pub fn footer(app: &App, columns: usize, lines: usize) -> Vec<Row> {
         ),
     };
     let mut end = end;
-    if columns > 90 {
+    if columns > WIDE_KEYS {
         if matches!(app.screen(), Screen::Runs) {
             keys.extend(named(app, place, &[(Action::NewRun, "new"), (Action::NextNeedsYou, "next")]));
         }
@@ -84,8 +120,8 @@ fn general_words(app: &App) -> &'static [(Action, &'static str)] {
     }
 }
 
-/// What stands in the footer's place: a question, the line that is typed, a sentence.
-pub fn instead(app: &App, columns: usize, lines: usize) -> Option<Vec<Row>> {
+/// What stands in the footer's place: a question, the line that is typed.
+fn instead(app: &App, columns: usize, lines: usize) -> Option<Vec<Row>> {
     match app.over.last() {
         Some(Over::Question(question)) => {
             return Some(
@@ -100,10 +136,7 @@ pub fn instead(app: &App, columns: usize, lines: usize) -> Option<Vec<Row>> {
         }
         _ => {}
     }
-    let said = app.said.as_ref()?;
-    let tone = if said.is_error { Tone::Failed } else { Tone::Text };
-    let mark = if said.is_error { "✗ " } else { "" };
-    Some(wrap(&[toned(tone, &said.words)], columns, &[toned(tone, mark)]).into_iter().take(lines.max(2)).collect())
+    None
 }
 
 /// One line of keys, as many as fit, and those at its right edge.
@@ -154,6 +187,13 @@ pub fn run_keys(app: &App, run: &RunView) -> Vec<KeyWord> {
         keys.extend(banner.offers.iter().filter_map(|offer| Some((offer.key.parse().ok()?, offer.word.clone()))));
     }
     let wanted: &[(Action, &str)] = match run.standing {
+        _ if in_run && run.look_first.is_some() && app.pane_of(run) == Pane::Banner => &[
+            (Action::Open, "look at it"),
+            (Action::GoToPane, "pane"),
+            (Action::Stop, "stop"),
+            (Action::NextPane, ""),
+            (Action::Back, "back"),
+        ],
         _ if in_run && run.banner.is_some() && app.pane_of(run) == Pane::Banner => {
             &[(Action::Open, "read"), (Action::GoToPane, "pane"), (Action::NextPane, ""), (Action::Back, "back")]
         }
@@ -191,10 +231,11 @@ pub fn run_keys(app: &App, run: &RunView) -> Vec<KeyWord> {
     };
     for (action, word) in wanted {
         let possible = control_of(*action, run).is_none_or(|control| may(run, control.name()).is_ok());
-        let somewhere = in_run || !matches!(action, Action::NextPane | Action::Detail);
+        let somewhere = in_run || !matches!(action, Action::NextPane | Action::Detail | Action::Open);
         if possible
             && somewhere
             && let Some(key) = app.keymap.key(place, *action)
+            // What the banner says of a key is more exact.
             && !keys.iter().any(|(known, _)| *known == key)
         {
             keys.push((key, (*word).to_owned()));

@@ -180,13 +180,13 @@ fn tone_if(focused: bool, words: &str) -> Span {
 pub fn main_word(form: &Form) -> &'static str {
     match form.focused().map(|field| &field.value) {
         Some(Value::Button) if matches!(form.kind, FormKind::NewRun | FormKind::NewPair) => "start",
+        Some(Value::Button) if matches!(form.kind, FormKind::More(..)) => "go on",
         Some(Value::Button) => "save",
         Some(Value::Choice { .. }) => "pick",
-        Some(Value::Tick(_)) => "tick",
         Some(Value::Fold(true)) => "fold",
         Some(Value::Fold(false)) => "unfold",
         Some(Value::Prompt(..)) => "edit",
-        Some(Value::Line(_)) | None => "next",
+        Some(Value::Line(_) | Value::Tick(_)) | None => "next",
     }
 }
 

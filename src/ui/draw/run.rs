@@ -23,7 +23,8 @@ use crate::ui::wrap::{wrap, wrap_text};
 /// The screen of one column.
 pub fn page(app: &mut App, key: &RecordKey, area: Rect, times: &Times) -> Page {
     let columns = usize::from(area.width.saturating_sub(2));
-    let Some(run) = app.run(key).cloned() else {
+    let named = app.run(key).map(|run| RunView { name: app.name_of(run), ..run.clone() });
+    let Some(run) = named else {
         return Page {
             body: vec![Row::plain("this run is gone")],
             footer: footer::footer(app, columns, 1),
@@ -267,6 +268,9 @@ pub fn phases(app: &App, run: &RunView, room: usize, focused: bool, columns: usi
         row.marked = !focused && at == selected && !is_over(run);
         rows.push(row);
     }
+    if run.phases.is_empty() {
+        rows.push(Row::plain("none yet").indent(2));
+    }
     rows
 }
 
@@ -303,6 +307,9 @@ pub fn relays(app: &App, run: &RunView, room: usize, focused: bool, times: &Time
             Row::of(vec![text(format!("{:>2} → {:<7} {what}", relay.n, label(run, relay.to)))]).tail(vec![text(seen)]);
         row.selected = focused && at == selected;
         rows.push(row);
+    }
+    if run.relay_list.is_empty() {
+        rows.push(Row::plain("none yet").indent(2));
     }
     rows
 }

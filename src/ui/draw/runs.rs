@@ -17,7 +17,9 @@ use crate::ui::wrap::wrap_text;
 /// The screen of one column.
 pub fn page(app: &mut App, area: Rect, times: &Times) -> Page {
     let columns = usize::from(area.width.saturating_sub(2));
-    let header = vec![Row::of(vec![toned(Tone::Strong, "trellis")]).tail(vec![text(counts(app))])];
+    let mut header = vec![Row::of(vec![toned(Tone::Strong, "trellis")]).tail(vec![text(counts(app))])];
+    // A wide footer says it itself.
+    header.extend(footer::viewer_rows(app, columns).filter(|_| columns <= footer::WIDE_KEYS).unwrap_or_default());
     let footer = footer::footer(app, columns, 2);
     let room = Page::room(header.len(), footer.len(), area);
     let body = if app.runs.order().is_empty() {
@@ -33,12 +35,8 @@ pub fn counts(app: &App) -> String {
     let of = |wanted: Standing| app.projection.runs.iter().filter(|run| run.standing == wanted).count();
     let (waiting, going) = (of(Standing::NeedsYou), of(Standing::Going) + of(Standing::Waits));
     let mut parts = Vec::new();
-    match app.projection.driver {
-        DriverFact::Here => {}
-        DriverFact::Starting => parts.push("starting".to_owned()),
-        DriverFact::Elsewhere { pid: Some(pid) } => parts.push(format!("driven by pid {pid}")),
-        DriverFact::Elsewhere { pid: None } => parts.push("driven elsewhere".to_owned()),
-        DriverFact::Nobody => parts.push("not driven".to_owned()),
+    if app.projection.driver == DriverFact::Starting {
+        parts.push("starting".to_owned());
     }
     match waiting {
         0 => {}
@@ -59,8 +57,9 @@ pub fn list(app: &mut App, columns: usize, room: usize, short: bool, times: &Tim
         Screen::Run(key) => app.runs.order().iter().position(|known| known == key),
         _ => Some(app.runs.index()),
     };
-    let views: Vec<RunView> = app.runs.order().iter().filter_map(|key| app.run(key)).cloned().collect();
-    // A list that holds still may have a new run below ended ones: the line stands above the last that ended.
+    let named = |run: &RunView| RunView { name: app.name_of(run), ..run.clone() };
+    let views: Vec<RunView> = app.runs.order().iter().filter_map(|key| app.run(key)).map(named).collect();
+    // While the order holds still, one that just ended may stand above one that goes: no going run stands below the line.
     let ended_from = views.iter().rposition(|run| !is_over(run)).map_or(0, |at| at + 1);
     let first_ended = (ended_from < views.len()).then_some(ended_from);
     let height = |at: usize| {
@@ -94,13 +93,14 @@ fn sentence(run: &RunView, columns: usize, narrow: bool) -> String {
         Some(why) => format!("read-only: {why}"),
         None => run.sentence.clone(),
     };
-    if !narrow || width(&full) + 2 <= columns {
+    if width(&full) + 2 <= columns {
         return full;
     }
-    match full.split_once(" at its limit · ") {
+    let short = match full.split_once(" at its limit · ") {
         Some((_, back)) => format!("limit · {back}"),
         None => full.replace(" · relay ", " · ").replace(" of ", "/").replace("agreement after", "agreement,"),
-    }
+    };
+    if narrow && width(&short) + 2 <= columns { short } else { bits::without_count(&full).to_owned() }
 }
 
 fn first_line(run: &RunView, columns: usize, narrow: bool, times: &Times) -> Row {

@@ -154,6 +154,9 @@ pub fn header(app: &App, key: &SessionKey, times: &Times) -> Vec<Row> {
         Row::of(vec![toned(Tone::Strong, title)]).tail(vec![toned(tone, format!("{glyph} {state}"))]),
         Row::plain(place.join(" · ")).tail(vec![text(since)]),
     ];
+    if title != view.session.session_id.as_str() {
+        rows.push(Row::plain(view.session.session_id.as_str()));
+    }
     if !view.evidence.is_empty() {
         rows.push(Row::plain(&view.evidence).indent(2));
     }

@@ -81,13 +81,8 @@ fn heading(app: &App) -> Row {
     if going > 0 {
         tail.push(toned(Tone::Going, format!("{going} ●")));
     }
-    // The full words where they have a meaning of their own: who drives.
-    let drives = app.projection.driver != crate::projection::DriverFact::Here;
-    let title = if drives {
-        cut(runs::counts(app).trim_start_matches("driven by ").split(" · ").next().unwrap_or_default(), 18)
-    } else {
-        "runs".to_owned()
-    };
+    let starting = app.projection.driver == crate::projection::DriverFact::Starting;
+    let title = if starting { "runs · starting" } else { "runs" };
     Row::of(vec![toned(Tone::Strong, title)]).tail(tail)
 }
 
@@ -107,7 +102,8 @@ fn run_beside(app: &mut App, painter: &mut Painter<'_>, area: Rect, times: &Time
         Screen::Run(key) => Some(key.clone()),
         _ => app.runs.on().cloned(),
     };
-    let Some(run) = key.and_then(|key| app.run(&key).cloned()) else {
+    let named = |run: &RunView| RunView { name: app.name_of(run), ..run.clone() };
+    let Some(run) = key.and_then(|key| app.run(&key).map(named)) else {
         let columns = usize::from(area.width.saturating_sub(2)).min(70);
         let rows = runs::nothing(app, columns);
         painter.rows(area, &rows);
@@ -123,7 +119,12 @@ fn run_beside(app: &mut App, painter: &mut Painter<'_>, area: Rect, times: &Time
         let double = Rule::Double;
         let needed = run.standing == Standing::NeedsYou;
         rows.push(Row::rule(if needed { double } else { Rule::Single }));
+        let from = rows.len();
         rows.extend(banner_rows(app, &run, columns, room, times));
+        let focused = matches!(app.screen(), Screen::Run(_)) && pane == Pane::Banner;
+        if let Some(title) = rows.iter_mut().skip(from).find(|row| **row != Row::blank()) {
+            title.selected = focused;
+        }
         rows.push(Row::rule(if needed { double } else { Rule::Single }));
     } else {
         rows.push(Row::rule(Rule::Single));
@@ -136,7 +137,8 @@ fn run_beside(app: &mut App, painter: &mut Painter<'_>, area: Rect, times: &Time
     let beside = Rect { x: split_at + 1, width: below.width.saturating_sub(DETAIL + 1), ..below };
     painter.vertical(split_at, below.y..below.bottom());
     details(app, painter, detail, &run, pane, times);
-    let focused = matches!(app.screen(), Screen::Run(_)) && matches!(pane, Pane::Talk | Pane::Banner);
+    let focused =
+        matches!(app.screen(), Screen::Run(_)) && (pane == Pane::Talk || pane == Pane::Banner && !show_banner);
     talk(app, painter, beside, times, Some(focused));
     vec![split_at]
 }
@@ -220,20 +222,28 @@ fn details(app: &App, painter: &mut Painter<'_>, area: Rect, run: &RunView, pane
     let columns = usize::from(area.width.saturating_sub(2));
     let in_run = matches!(app.screen(), Screen::Run(_));
     let height = usize::from(area.height);
-    let phases_room = if run.relay_list.is_empty() { height } else { (run.phases.len() + 1).min(height / 2).max(2) };
+    let phases_room = (run.phases.len() + 1).min(height / 2).max(2);
+    let (on_phases, on_relays) = (in_run && pane == Pane::Phases, in_run && pane == Pane::Relays);
     let mut rows = if run.phases.is_empty() {
         vec![Row::plain("phases"), Row::plain("none yet").indent(2)]
     } else {
-        run::phases(app, run, phases_room, in_run && pane == Pane::Phases, columns)
+        run::phases(app, run, phases_room, on_phases, columns)
     };
-    if !run.relay_list.is_empty() {
+    if let Some(title) = rows.first_mut() {
+        title.selected = on_phases;
+    }
+    if !run.relay_list.is_empty() || on_relays {
         rows.push(Row::rule(Rule::Single));
+        let title_at = rows.len();
         let table = if run::shows_plateau(run) { Vec::new() } else { run::plateau(run, columns) };
         let table_room = if table.is_empty() { 0 } else { table.len() + 1 };
         let left = height.saturating_sub(rows.len());
-        let wanted = run.relay_list.len() + 1;
+        let wanted = run.relay_list.len().max(1) + 1;
         let relays_room = wanted.min(left.saturating_sub(table_room).max(left.min(4)));
-        rows.extend(run::relays(app, run, relays_room, in_run && pane == Pane::Relays, times));
+        rows.extend(run::relays(app, run, relays_room, on_relays, times));
+        if let Some(title) = rows.get_mut(title_at) {
+            title.selected = on_relays;
+        }
         if table_room > 0 && rows.len() + table_room <= height {
             rows.push(Row::rule(Rule::Single));
             rows.extend(table);
@@ -260,7 +270,7 @@ fn talk(app: &mut App, painter: &mut Painter<'_>, area: Rect, times: &Times, foc
         other => format!(" · {}", other.words()),
     };
     let mut heading = Row::plain(format!("conversation{detail}")).tail(vec![text(state)]);
-    heading.marked = focused == Some(true);
+    heading.selected = focused == Some(true);
     painter.row(Rect { height: 1, ..area }, &heading);
     let below = Rect { y: area.y + 1, height: area.height - 1, ..area };
     if rows.is_empty() {

@@ -51,8 +51,8 @@ fn keys_of_a_run_order_what_they_say() {
     assert_eq!(ordered(stuck(), "a a"), [Control::Accept]);
     assert_eq!(ordered(going(), "F F"), [Control::ForceRelay]);
     assert_eq!(ordered(scenes::one(scenes::first_wait()), "A A"), [Control::Ask]);
-    assert_eq!(ordered(stuck(), "+ Tab Tab Enter"), [Control::More { n: 5, blockers_only: false }]);
-    assert_eq!(ordered(stuck(), "= Ctrl-u 7 Tab Space Ctrl-s"), [Control::More { n: 7, blockers_only: true }]);
+    assert_eq!(ordered(stuck(), "+ Enter"), [Control::More { n: 5, blockers_only: false }]);
+    assert_eq!(ordered(stuck(), "= Tab Ctrl-u 7 Tab Space Enter Enter"), [Control::More { n: 7, blockers_only: true }]);
     assert_eq!(ordered(going(), "R Ctrl-u s h o p Ctrl-s"), [Control::Rename { name: "shop".to_owned() }]);
     assert_eq!(
         ordered(going(), "w Down Enter H i Ctrl-s"),
@@ -82,7 +82,8 @@ fn each_banner_is_resolved_by_its_keys() {
     assert_eq!(ordered(of("delivery_failed"), "Enter p"), [Control::Resume]);
     assert_eq!(ordered(of("delivery_failed"), "Enter y"), [Control::ByHand]);
     let copied = rig(of("delivery_failed")).press("Enter y");
-    assert_eq!(copied[0], Effect::Copy("Feedback:\n\nTwo remarks".to_owned()));
+    let (text, what) = ("Feedback:\n\nTwo remarks".to_owned(), "the message".to_owned());
+    assert_eq!(copied[0], Effect::Copy { text, what });
 }
 
 #[test]
@@ -153,7 +154,8 @@ fn a_list_that_holds_still_calls_no_going_run_ended() {
     rig.send(Msg::Changed(Arc::new(projection)));
     assert_eq!(rig.app.runs.order().len(), 2);
     let shown = rig.text();
-    assert!(!shown.contains("── ended"), "{shown}");
+    // A new run goes at once where it belongs.
+    assert!(shown.find("checkout") < shown.find("── ended"), "{shown}");
 }
 
 #[test]
@@ -300,7 +302,7 @@ fn sessions_are_named_put_away_and_written_to() {
         [Effect::Send { command: Command::Session { control: SessionControl::PutAway, .. }, .. }]
     ));
     let effects = rig.press("y Down Enter");
-    assert!(matches!(&effects[..], [Effect::Copy(path)] if path.starts_with("/home/dev/.claude/")));
+    assert!(matches!(&effects[..], [Effect::Copy { text: path, .. }] if path.starts_with("/home/dev/.claude/")));
 }
 
 #[test]

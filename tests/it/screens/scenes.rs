@@ -408,6 +408,7 @@ pub fn look_first() -> RunView {
     run.banner.as_mut().unwrap().reason = None;
     run.look_first = Some(LookFirst {
         n: 4,
+        source: "turn-3 message-3".into(),
         to: Role::Implementer,
         text: "Feedback:\n\nTwo remarks:\n1. POST /checkout has no idempotency key, so a retry charges twice\n2. the total is rounded twice (src/checkout.rs:88)\n\nEverything else in this phase is good.\n\nPlease run the whole test suite before you answer.\nThe price rules are in docs/prices.md.\n\nThe order of the columns in the table matters to the importer; keep it.\n\nOne more thing: the log line of a failed charge must not hold the card number, not even its last four digits, because the log is shipped to a third party.\n\nThat is all.".into(),
         ticks: Some(box_holds_text()),

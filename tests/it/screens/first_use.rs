@@ -1,0 +1,330 @@
+//! What somebody sees who uses the screens for the first time: where keys lead, what is said, what is never silent.
+
+use std::sync::Arc;
+
+use trellis::model::command::{Command, Confirm, Control, Refusal, Reply};
+use trellis::model::reach::Transport;
+use trellis::projection::{DriverFact, Projection, RunView, Standing, Thread};
+use trellis::ui::app::{App, Effect, Msg, Over, Pane, Screen, Then};
+use trellis::ui::key::Key;
+
+use super::{Rig, scenes};
+
+fn rig(projection: Projection) -> Rig {
+    Rig::new(projection, (38, 20))
+}
+
+fn done(key: &str, note: &str) -> Reply {
+    Reply::Done { record: Some(scenes::key(key)), note: note.to_owned() }
+}
+
+fn confirms(effects: &[Effect]) -> Vec<(Option<u64>, Then)> {
+    effects
+        .iter()
+        .filter_map(|effect| match effect {
+            Effect::Send { command: Command::Control { expect, control: Control::Confirm(_), .. }, then } => {
+                Some((*expect, *then))
+            }
+            _ => None,
+        })
+        .collect()
+}
+
+/// The same run with another revision and, if named, another waiting relay.
+fn moved(revision: u64, source: Option<&str>) -> RunView {
+    let mut run = scenes::look_first();
+    run.revision = revision;
+    if let (Some(look), Some(source)) = (&mut run.look_first, source) {
+        source.clone_into(&mut look.source);
+        look.n += 1;
+    }
+    run
+}
+
+fn looks(app: &App) -> bool {
+    app.over.iter().any(|over| matches!(over, Over::Look(_)))
+}
+
+#[test]
+fn a_card_closes_after_its_order_and_the_next_relay_is_opened_anew() {
+    let mut rig = rig(scenes::one(scenes::look_first()));
+    assert_eq!(confirms(&rig.press("Enter Enter Enter Enter")), [(Some(7), Then::Look)], "sent once");
+    rig.send(Msg::Changed(Arc::new(scenes::one(moved(9, Some("turn-4 message-4"))))));
+    assert!(rig.text().contains("on its way"), "{}", rig.text());
+    rig.send(Msg::Replied(Then::Look, Some(done("checkout", "goes out"))));
+    assert!(!looks(&rig.app));
+    assert!(matches!(rig.app.screen(), Screen::Run(_)));
+    rig.draw();
+    rig.pass(500);
+    assert_eq!(confirms(&rig.press("Enter Enter")), [(Some(9), Then::Look)], "the next card, the next relay");
+}
+
+#[test]
+fn a_card_never_becomes_that_of_another_relay() {
+    let mut rig = rig(scenes::one(scenes::look_first()));
+    rig.press("Enter Enter");
+    rig.send(Msg::Changed(Arc::new(scenes::one(moved(9, Some("turn-4 message-4"))))));
+    let text = rig.text();
+    assert!(text.contains("no longer waiting") && !text.contains("relay 5"), "{text}");
+    assert_eq!(confirms(&rig.press("Enter")), []);
+    assert!(!looks(&rig.app), "Enter leads back to the run");
+}
+
+#[test]
+fn without_a_waiting_relay_nothing_says_look_first() {
+    let mut rig = rig(scenes::one(scenes::look_first()));
+    rig.press("Enter Enter");
+    rig.send(Msg::Changed(Arc::new(scenes::one(scenes::run("checkout")))));
+    assert!(!rig.text().contains("look first"), "{}", rig.text());
+}
+
+#[test]
+fn a_refused_order_can_be_given_again_once_the_new_state_was_seen() {
+    let mut rig = rig(scenes::one(scenes::look_first()));
+    rig.press("Enter Enter Enter");
+    let refused = Refusal::not_now("it moved while you looked: look again, then repeat the order");
+    rig.send(Msg::Replied(Then::Look, Some(Reply::Refused(refused))));
+    rig.send(Msg::Changed(Arc::new(scenes::one(moved(8, None)))));
+    assert_eq!(confirms(&rig.send(Msg::Key("Enter".parse().unwrap()))), [(Some(7), Then::Look)], "not seen yet");
+    rig.send(Msg::Replied(Then::Look, Some(Reply::Refused(Refusal::not_now("it moved while you looked")))));
+    rig.draw();
+    assert_eq!(confirms(&rig.press("Enter")), [(Some(8), Then::Look)]);
+}
+
+#[test]
+fn dropping_closes_the_card_and_so_does_sending_from_the_editor() {
+    let mut rig = rig(scenes::one(scenes::look_first()));
+    assert_eq!(confirms(&rig.press("Enter Enter d d")), [(Some(7), Then::Look)]);
+    rig.send(Msg::Replied(Then::Look, Some(done("checkout", "dropped"))));
+    assert!(rig.app.over.is_empty());
+    rig.draw();
+    rig.pass(500);
+    let effects = rig.press("Enter i N Ctrl-s");
+    assert!(matches!(
+        &effects[..],
+        [Effect::Send { command: Command::Control { control: Control::Confirm(Confirm::Send { .. }), .. }, .. }]
+    ));
+    rig.send(Msg::Replied(Then::Editor, Some(done("checkout", "goes out"))));
+    assert!(rig.app.over.is_empty());
+}
+
+#[test]
+fn in_front_of_the_card_the_first_key_is_enter() {
+    let mut rig = rig(scenes::one(scenes::look_first()));
+    rig.press("Enter");
+    let text = rig.text();
+    assert!(text.lines().last().unwrap().trim_start().starts_with("Enter look at it"), "{text}");
+}
+
+#[test]
+fn a_run_that_goes_on_is_opened_and_stands_among_those_that_go() {
+    let over = || scenes::ended("auth", Standing::Done, "done", 3, 600);
+    let mut projection = scenes::one(scenes::run("checkout"));
+    projection.runs.push(over());
+    let mut rig = rig(projection.clone());
+    let effects = rig.press("j r");
+    assert!(matches!(&effects[..], [Effect::Send { then: Then::Open, .. }]), "{effects:?}");
+    rig.send(Msg::Replied(Then::Open, Some(done("auth-2", "nothing is sent"))));
+    let mut again = scenes::run("auth-2");
+    again.key = scenes::key("auth-2");
+    again.name = "auth".to_owned();
+    projection.runs.push(again);
+    rig.send(Msg::Changed(Arc::new(projection)));
+    assert_eq!(*rig.app.screen(), Screen::Run(scenes::key("auth-2")));
+    assert_eq!(rig.app.runs.on(), Some(&scenes::key("auth-2")));
+    let at = |rig: &Rig, key: &str| rig.app.runs.order().iter().position(|known| *known == scenes::key(key)).unwrap();
+    assert!(at(&rig, "auth-2") < at(&rig, "auth"), "{:?}", rig.app.runs.order());
+}
+
+#[test]
+fn no_going_run_stands_below_the_line_of_the_ended_ones() {
+    let mut projection = scenes::one(scenes::run("checkout"));
+    projection.runs.push(scenes::run("docs"));
+    let mut rig = rig(projection);
+    rig.press("x x");
+    let mut after = scenes::one(scenes::ended("checkout", Standing::Ended, "stopped", 1, 0));
+    after.runs.push(scenes::run("docs"));
+    let first = rig.app.runs.order()[0].clone();
+    if first == scenes::key("docs") {
+        after.runs = vec![scenes::run("checkout"), scenes::ended("docs", Standing::Ended, "stopped", 1, 0)];
+    }
+    rig.send(Msg::Changed(Arc::new(after)));
+    let text = rig.text();
+    assert!(!text.contains("ended ─"), "the list holds still, so nothing stands in the ended part yet: {text}");
+    rig.pass(2_000);
+    assert!(rig.text().contains("ended ─"));
+    assert_eq!(rig.app.runs.order()[1], first);
+}
+
+#[test]
+fn a_yes_to_a_question_that_was_not_asked_copies_nothing() {
+    let mut rig = rig(scenes::one(scenes::run("checkout")));
+    // A going run cannot be removed: refused, no question.
+    assert_eq!(rig.press("f y"), []);
+    assert!(rig.text().contains("nothing copied"), "{}", rig.text());
+    assert!(matches!(&rig.press("y")[..], [Effect::Copy { .. }]));
+    assert_eq!(rig.press("x n y"), [], "the question is gone");
+    rig.press("f");
+    rig.pass(2_000);
+    assert!(matches!(&rig.press("y")[..], [Effect::Copy { .. }]), "much later it is a copy");
+}
+
+#[test]
+fn a_copy_says_what_was_copied() {
+    let mut rig = rig(scenes::one(scenes::run("checkout")));
+    let effects = rig.press("Enter y");
+    let [Effect::Copy { what, .. }] = &effects[..] else { panic!("{effects:?}") };
+    assert!(what.contains("'s answer of ") || what.starts_with("your words"), "{what}");
+}
+
+#[test]
+fn a_no_is_said() {
+    let mut rig = rig(scenes::one(scenes::run("checkout")));
+    assert_eq!(rig.press("x Enter"), []);
+    assert!(rig.text().contains("no: nothing was sent"), "{}", rig.text());
+    rig.press("j");
+    assert!(!rig.text().contains("no: nothing"), "the next key takes it away");
+}
+
+#[test]
+fn a_sentence_goes_after_a_while_and_hides_no_key() {
+    let mut rig = rig(scenes::one(scenes::run("checkout")));
+    rig.press("x Enter");
+    let text = rig.text();
+    assert!(text.contains("no: nothing was sent") && text.contains("Enter open"), "{text}");
+    rig.pass(4_000);
+    assert!(!rig.text().contains("no: nothing"));
+}
+
+#[test]
+fn a_key_stands_once_in_a_footer() {
+    let mut scenes: Vec<Projection> = scenes::banners().into_iter().map(|(_, run)| scenes::one(run)).collect();
+    scenes.push(scenes::all_standings());
+    scenes.push(scenes::one(scenes::no_agreement()));
+    let mut look = scenes::look_first();
+    look.banner = None;
+    scenes.push(scenes::one(look));
+    for projection in scenes {
+        for (size, keys) in [((80, 24), ""), ((38, 20), ""), ((120, 40), ""), ((120, 40), "Enter")] {
+            let mut rig = Rig::new(projection.clone(), size);
+            rig.press(keys);
+            let text = rig.text();
+            let footer = text.lines().rev().take_while(|line| !line.contains('─')).collect::<Vec<_>>().join("  ");
+            let names: Vec<&str> = footer
+                .split("  ")
+                .filter_map(|part| part.split_whitespace().next())
+                .filter(|key| key.parse::<Key>().is_ok())
+                .collect();
+            let mut once = names.clone();
+            once.sort_unstable();
+            once.dedup();
+            assert_eq!(once.len(), names.len(), "{footer}");
+        }
+    }
+}
+
+#[test]
+fn a_side_to_write_to_is_told_apart_in_a_narrow_pane_and_picked_by_j_and_k() {
+    let mut rig = rig(scenes::one(scenes::run("checkout")));
+    rig.press("w");
+    let text = rig.text();
+    for words in ["claude, then wait", "codex, then wait", "claude, then go on", "codex, then go on"] {
+        assert!(text.contains(words), "{text}");
+    }
+    let effects = rig.press("j j k Enter H i Ctrl-s");
+    assert!(matches!(
+        &effects[..],
+        [Effect::Send {
+            command: Command::Control {
+                control: Control::Write { side: trellis::model::ids::Role::Reviewer, go_on: false, .. },
+                ..
+            },
+            ..
+        }]
+    ));
+}
+
+#[test]
+fn a_view_says_in_words_who_drives() {
+    for size in [(38, 20), (80, 24), (120, 40)] {
+        let mut projection = scenes::all_standings();
+        projection.driver = DriverFact::Elsewhere { pid: Some(26_465) };
+        let text = Rig::new(projection, size).text();
+        let words = text.split_whitespace().collect::<Vec<_>>().join(" ");
+        assert!(words.contains("process 26465 drives this home; this is a view"), "{text}");
+    }
+}
+
+#[test]
+fn tab_goes_around_where_nothing_happened_yet_and_shows_where_it_is() {
+    let mut run = scenes::run("checkout");
+    run.phases.clear();
+    run.relay_list.clear();
+    let mut rig = Rig::new(scenes::one(run.clone()), (120, 40));
+    rig.press("Enter");
+    assert!(rig.text().contains("▸conversation"), "{}", rig.text());
+    rig.press("Tab");
+    assert!(rig.text().contains("▸phases"), "{}", rig.text());
+    rig.press("Tab");
+    assert!(rig.text().contains("▸relays"), "{}", rig.text());
+    rig.press("Tab");
+    assert_eq!(rig.app.pane, Some(Pane::Talk));
+    let mut narrow = Rig::new(scenes::one(run), (38, 20));
+    narrow.press("Enter Tab");
+    assert!(narrow.text().contains("none yet"), "{}", narrow.text());
+}
+
+#[test]
+fn what_is_waited_for_stays_whole_in_a_narrow_pane() {
+    let mut run = scenes::run("checkout");
+    run.sentence = "waits for claude to be free · relay 2 of 10".to_owned();
+    run.wait.who = "waits for claude to be free".to_owned();
+    let mut rig = rig(scenes::one(run));
+    let text = rig.text();
+    assert!(text.contains("waits for claude to be free") && !text.contains("free ·"), "{text}");
+    rig.press("Enter");
+    assert!(rig.text().contains("waits for claude to be free"), "{}", rig.text());
+}
+
+#[test]
+fn runs_of_one_name_are_told_apart() {
+    let mut projection = scenes::one(scenes::run("shop"));
+    let mut second = scenes::run("shop");
+    second.key = scenes::key("shop-2");
+    second.created_at += jiff::SignedDuration::from_secs(60);
+    projection.runs.push(second);
+    let text = rig(projection).text();
+    assert!(text.contains("shop 2"), "{text}");
+}
+
+#[test]
+fn a_session_shows_its_id_and_takes_no_part_in_a_run() {
+    let projection = scenes::all_standings();
+    let session = projection.sessions.iter().find(|view| view.live).unwrap().session.clone();
+    let mut rig = rig(projection.clone());
+    rig.press("2");
+    let key = rig.app.sessions.on().cloned().unwrap();
+    rig.press("Enter");
+    let id = key.session_id.as_str().to_owned();
+    assert!(rig.text().contains(&id), "{}", rig.text());
+    let effects = rig.press("y Enter");
+    assert!(matches!(&effects[..], [Effect::Copy { text, .. }] if *text == id), "{effects:?}");
+    // The conversation of a session by itself: nobody builds in it.
+    let mut run = scenes::one(scenes::run("checkout"));
+    run.sessions = projection.sessions;
+    let thread = run.shown.clone().map(|thread| Thread { record: None, session: Some(key), ..(*thread).clone() });
+    run.shown = thread.map(Arc::new);
+    rig.send(Msg::Changed(Arc::new(run)));
+    let text = rig.text();
+    assert!(!text.contains("builds") && !text.contains("reviews"), "{text} {session:?}");
+}
+
+#[test]
+fn a_scripted_agent_has_no_pane_and_that_is_said() {
+    let mut run = scenes::run("checkout");
+    run.implementer.transport = Some(Transport::Scripted);
+    run.reviewer.transport = Some(Transport::Scripted);
+    let mut rig = rig(scenes::one(run));
+    assert_eq!(rig.press("t"), []);
+    assert!(rig.text().contains("a scripted agent has no pane"), "{}", rig.text());
+}
