@@ -16,7 +16,7 @@ use crate::clock;
 use crate::driver::core::{Core, Options};
 use crate::driver::handle::Line;
 use crate::driver::task::{Edges, drive};
-use crate::driver::viewer::{Ended, LookOnly, ReadRecords, view};
+use crate::driver::viewer::{Ended, LookOnly, ReadRecords, Shelf as _, view};
 use crate::model::command::{Refusal, RefusalKind, Reply};
 use crate::model::tempo::Tempo;
 use crate::projection::DriverFact;
@@ -97,8 +97,10 @@ impl Crew {
     pub(super) async fn watch(self, runtime: tokio::runtime::Handle, mut line: Line) {
         loop {
             let (transcripts, hints) = watch::start(&self.ground.watched_roots(), &self.supervisor);
-            let records = ReadRecords::new(Reader::new(self.ground.home.clone()));
-            let options = self.options(DriverFact::Nobody);
+            let mut reader = Reader::new(self.ground.home.clone());
+            // Who drives is known before the first frame is drawn: a dump draws no second one.
+            let options = self.options(reader.driver());
+            let records = ReadRecords::new(reader);
             let (tell, outcomes) = mpsc::channel(OUTCOMES);
             let agents = LookOnly(Transports::new(self.ground.transports(), tell, self.supervisor.clone()));
             let core = Core::start(records, transcripts, agents, options, clock::now());

@@ -483,3 +483,15 @@ fn sessions_and_runs_are_named_without_a_dashboard() {
     let proof: Value = serde_json::from_slice(&proof.stdout).unwrap();
     assert_eq!((proof["holds"].as_bool(), proof["messages"].as_array().unwrap().len()), (Some(true), 12));
 }
+
+#[test]
+fn a_frame_printed_beside_a_driver_names_it() {
+    let folder = tempfile::tempdir().unwrap();
+    let home = trellis::paths::Home::at(folder.path());
+    let lock = trellis::store::lock::Lock::take(&home).unwrap();
+    let drawn = text(&run(folder.path(), &["dump", "--screen", "runs", "--size", "80x24"]).stdout);
+    assert!(drawn.contains(&format!("process {} drives this home", std::process::id())), "{drawn}");
+    drop(lock);
+    let drawn = text(&run(folder.path(), &["dump", "--screen", "runs", "--size", "80x24"]).stdout);
+    assert!(drawn.contains("nobody drives this home"), "{drawn}");
+}
