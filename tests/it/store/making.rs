@@ -25,7 +25,7 @@ pub fn at(seconds: u64) -> Timestamp {
 }
 
 fn session(agent: Agent, id: &str) -> SessionRef {
-    SessionRef { agent, worktree: "/work/shop".to_owned(), session_id: SessionId::new(id) }
+    SessionRef { agent, worktree: "/home/dev/shop".to_owned(), session_id: SessionId::new(id) }
 }
 
 pub fn pair(id: &str) -> PairRecord {
