@@ -187,7 +187,7 @@ fn mend_surrogates(text: &str) -> Option<String> {
     mended
 }
 
-/// The code unit of a `\uXXXX` that begins at `at`.
+/// The code unit of a `\u` escape that begins at `at`.
 fn escaped_unit(bytes: &[u8], at: usize) -> Option<u16> {
     let escape = bytes.get(at..at + 6)?;
     let digits = std::str::from_utf8(escape.strip_prefix(b"\\u")?).ok()?;
