@@ -283,6 +283,7 @@ fn unreached(at: Timestamp, process: ProcessFact, place: String) -> Reach {
         on_its_way: OnItsWay::Unknown(String::from("claude's pane is not found")),
         replaced_by: None,
         place,
+        last_words: String::new(),
     }
 }
 
@@ -295,7 +296,7 @@ pub(super) fn missing(why: &str) -> Tick {
 }
 
 pub(super) fn stopped(why: String) -> SendReport {
-    SendReport { last_key_at: None, entered: false, queue_id: None, sent_text: None, stopped: Some(why) }
+    SendReport { stopped: Some(why), ..SendReport::default() }
 }
 
 /// Program and arguments that open a session again.

@@ -150,6 +150,7 @@ impl CodexSession {
             on_its_way,
             replaced_by: None,
             place: String::new(),
+            last_words: String::new(),
         };
         match finding {
             Finding::Held(holder) => self.observe(&mut reach, &holder, settings, in_flight),

@@ -20,7 +20,7 @@ fn a_thread_that_nobody_holds_is_gone() {
     let mut session = CodexSession::new(SessionId::new("no-such-thread"));
     let home = tempfile::tempdir().unwrap();
     let settings = Settings { codex_home: home.path().to_owned(), ..Settings::default() };
-    let entry = InFlight { text: "hello".into(), queue_id: None };
+    let entry = InFlight { text: "hello".into(), ..InFlight::default() };
     let reach = session.probe(&settings, Some(&entry));
     assert_eq!(reach.process, ProcessFact::Dead);
     assert_eq!(reach.transport, None);

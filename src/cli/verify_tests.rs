@@ -46,6 +46,7 @@ fn entry(id: &str, text: &str, state: EntryState, turn: Option<&str>) -> Entry {
         last_key_at: None,
         enters: 0,
         queue_id: None,
+        carrier: None,
         by_hand: false,
         state,
         delivered_turn_id: turn.map(TurnId::from),

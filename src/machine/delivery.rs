@@ -281,6 +281,7 @@ pub(super) fn reported<R: Loop>(record: &R, report: &SentReport, now: Timestamp)
     } else {
         entry.last_key_at = facts.last_key_at.or(Some(now));
         entry.queue_id = facts.queue_id.clone().or_else(|| entry.queue_id.take());
+        entry.carrier = facts.carrier.clone().or_else(|| entry.carrier.take());
         if !report.enter_only {
             entry.sent_text = facts.sent_text.clone().or_else(|| entry.sent_text.take());
         }

@@ -10,7 +10,7 @@ use crate::model::event::{Decision, EventKind};
 use crate::model::ids::{EntryId, Role};
 use crate::model::outbox::{Entry, EntryState, Purpose};
 use crate::model::pair::{AnswerId, PauseReason};
-use crate::model::reach::{InFlight, ProbeAsk, Reach};
+use crate::model::reach::{ProbeAsk, Reach};
 use crate::model::text::TextRef;
 
 /// How old an observation may be when a key follows from it. The transport looks again itself right before the key.
@@ -125,7 +125,7 @@ impl<'a, R: Loop> Draft<'a, R> {
             .iter()
             .rev()
             .find(|entry| entry.in_flight() && entry.target == role)
-            .map(|entry| InFlight { text: entry.text_on_the_wire().into(), queue_id: entry.queue_id.clone() });
+            .map(Entry::on_its_way);
         self.effect(Effect::Probe(ProbeAsk { session, in_flight }));
         self.wake_in(RECHECK);
     }
@@ -174,6 +174,7 @@ impl<'a, R: Loop> Draft<'a, R> {
             last_key_at: None,
             enters: 0,
             queue_id: None,
+            carrier: None,
             by_hand: false,
             state: EntryState::Prepared,
             delivered_turn_id: None,

@@ -68,6 +68,7 @@ fn pair(id: &str, text: &str, state: EntryState, attempts: u32, length: u64) -> 
         last_key_at: None,
         enters: 0,
         queue_id: None,
+        carrier: None,
         by_hand: false,
         state,
         delivered_turn_id: (state == EntryState::Delivered).then(|| TurnId::new("t0")),

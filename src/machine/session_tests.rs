@@ -41,6 +41,7 @@ fn reach(second: i64) -> Reach {
         on_its_way: OnItsWay::No,
         replaced_by: None,
         place: String::new(),
+        last_words: String::new(),
     }
 }
 

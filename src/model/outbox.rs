@@ -5,6 +5,7 @@ use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
 use super::ids::{EntryId, MessageId, RecordId, Role, TurnId};
+use super::reach::{Carrier, InFlight};
 use super::text::TextRef;
 
 /// One message on its way, or that was.
@@ -41,6 +42,9 @@ pub struct Entry {
     pub enters: u32,
     /// The agent queue's id of it.
     pub queue_id: Option<String>,
+    /// The process that was started to carry it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub carrier: Option<Carrier>,
     /// The person pastes it; trellis never types it again.
     #[serde(default)]
     pub by_hand: bool,
@@ -85,6 +89,16 @@ impl Entry {
     #[must_use]
     pub fn in_flight(&self) -> bool {
         self.attempts > 0 && self.is_open()
+    }
+
+    /// What a transport needs to look for it.
+    #[must_use]
+    pub fn on_its_way(&self) -> InFlight {
+        InFlight {
+            text: self.text_on_the_wire().into(),
+            queue_id: self.queue_id.clone(),
+            carrier: self.carrier.clone(),
+        }
     }
 
     /// What the target's transcript must show.

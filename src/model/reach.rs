@@ -41,6 +41,8 @@ pub struct Reach {
     pub replaced_by: Option<(SessionId, String)>,
     /// Where it is, for people: `%1`, `pid 4242`.
     pub place: String,
+    /// What the last process that trellis ran on it said when it ended badly, in one line; else empty.
+    pub last_words: String,
 }
 
 /// The agent's process.
@@ -161,8 +163,23 @@ pub enum OnItsWay {
     Queued,
     /// A process of ours still carries it.
     Carried,
+    /// The process that carried it has ended, and said that it did not take it: its words. Nothing is on its way.
+    Refused(String),
     /// It cannot be told, and why.
     Unknown(String),
+}
+
+/// The process that carries an entry: with its start it names one process and never another.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Carrier {
+    /// Its id.
+    pub pid: u32,
+    /// When it was started, to the second.
+    #[serde(default)]
+    pub started_at: Option<Timestamp>,
+    /// The system's own mark of its start.
+    #[serde(default)]
+    pub start_mark: String,
 }
 
 /// What to look for when a session is observed.
@@ -175,16 +192,18 @@ pub struct ProbeAsk {
 }
 
 /// The entry in flight, as far as a transport needs it.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct InFlight {
     /// The text as it was sent.
     pub text: std::sync::Arc<str>,
     /// The agent queue's own id of it.
     pub queue_id: Option<String>,
+    /// The process that was started to carry it.
+    pub carrier: Option<Carrier>,
 }
 
 /// What became of a send sequence.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct SendReport {
     /// When the last key was pressed or the queue command ended; `None` when nothing was typed.
     pub last_key_at: Option<Timestamp>,
@@ -192,6 +211,9 @@ pub struct SendReport {
     pub entered: bool,
     /// The agent queue's id of the message.
     pub queue_id: Option<String>,
+    /// The process that carries it.
+    #[serde(default)]
+    pub carrier: Option<Carrier>,
     /// What was really sent when that differs from the entry's text (a file's name in one line).
     pub sent_text: Option<String>,
     /// Why it stopped early, in words for people.

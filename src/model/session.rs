@@ -29,13 +29,24 @@ pub struct SessionNote {
     pub extra: Map<String, Value>,
 }
 
-/// How trellis launched a session.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+/// How trellis launched a session, or runs it for each message (`transport: headless`).
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Launch {
-    /// Program and arguments.
+    /// Program and the person's own arguments. What a transport adds (the session's id, the two fields below) is not in it.
+    /// A program without a folder is looked for; empty: the agent's usual one.
+    #[serde(default)]
     pub argv: Vec<String>,
     /// Folder.
     pub worktree: String,
+    /// Claude's `--permission-mode`, Codex's `--sandbox`; `None`: what the agent's own settings say.
+    #[serde(default)]
+    pub permission_mode: Option<String>,
+    /// The agent's `--model`; `None`: what its own settings say.
+    #[serde(default)]
+    pub model: Option<String>,
+    /// Unknown fields are kept.
+    #[serde(flatten)]
+    pub extra: Map<String, Value>,
 }
 
 /// State of a session (`loops.md` §1).

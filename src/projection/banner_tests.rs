@@ -20,6 +20,7 @@ fn reach() -> Reach {
         on_its_way: OnItsWay::No,
         replaced_by: None,
         place: "%2".to_owned(),
+        last_words: String::new(),
     }
 }
 

@@ -58,7 +58,7 @@ fn one_message_each() -> Result<(), Skip> {
         assert!(report.entered && report.last_key_at.is_some());
         let wanted = fold(report.sent_text.as_deref().unwrap_or(&trellis::agent::message::cleaned(text)));
         pair.wait("the prompt", || pair.prompts().iter().filter(|(_, prompt)| fold(prompt) == wanted).count() == 1);
-        let entry = InFlight { text: text.into(), queue_id: report.queue_id };
+        let entry = InFlight { text: text.into(), queue_id: report.queue_id, carrier: None };
         pair.wait("nothing on its way", || port.probe(session, Some(&entry)).on_its_way == OnItsWay::No);
     }
     // A person's half sentence in Claude's box holds a message; Codex's queue does not mind one in its.

@@ -343,7 +343,7 @@ impl Simulation {
         let Some(what) = what else { return };
         let (epoch, dead) = (self.world.borrow().epoch, self.world.borrow().dead);
         match what {
-            Happening::Outcome(of, outcome) if of == epoch && !dead => self.input(Input::Outcome(Box::new(outcome))),
+            Happening::Outcome(of, outcome) if of == epoch && !dead => self.input(Input::Outcome(outcome)),
             Happening::Key(of, keys) if of == epoch && !dead => self.world.borrow_mut().key(keys),
             Happening::Outcome(..) | Happening::Key(..) => {}
             Happening::Kill => {

@@ -161,7 +161,7 @@ fn notes_about_sessions_come_back_and_another_programs_word_is_not_lost() {
     let disk = SimFiles::new();
     let mut writing = store(&disk);
     let key = SessionKey { agent: Agent::Claude, session_id: SessionId::new("11-22") };
-    let launch = Launch { argv: vec!["claude".to_owned()], worktree: "/w".to_owned() };
+    let launch = Launch { argv: vec!["claude".to_owned()], worktree: "/w".to_owned(), ..Launch::default() };
     let mut note =
         SessionNote { schema: 1, name: Some("shop".to_owned()), launch: Some(launch), ..SessionNote::default() };
     note.extra.insert("colour".to_owned(), json!("red"));

@@ -166,7 +166,7 @@ fn d5_a_slow_agent_gets_the_message_once_and_no_ctrl_c() {
     let report = session.send(&rig.settings(), &rig.delivery("slowly now"));
     assert!(report.last_key_at.is_some() && !report.entered, "Enter is pressed only on a text that is seen");
     std::fs::write(file, "").unwrap();
-    let entry = InFlight { text: "slowly now".into(), queue_id: None };
+    let entry = InFlight { text: "slowly now".into(), ..InFlight::default() };
     rig.wait("our own text", || session.probe(&rig.settings(), Some(&entry)).input == InputBox::Ours);
     entered(&session.press_enter(&rig.settings(), &rig.delivery("slowly now")));
     rig.arrives_once("slowly now");
@@ -299,7 +299,7 @@ fn a_lost_enter_is_pressed_again_alone_and_only_on_our_own_text() {
     let Some(rig) = Rig::start(&["--drop-enters", "1"]) else { return };
     let mut session = session();
     entered(&session.send(&rig.settings(), &rig.delivery("lost once")));
-    let entry = InFlight { text: "lost once".into(), queue_id: None };
+    let entry = InFlight { text: "lost once".into(), ..InFlight::default() };
     let seen = session.probe(&rig.settings(), Some(&entry));
     assert_eq!((seen.input, seen.on_its_way), (InputBox::Ours, OnItsWay::No));
     rig.tmux(&["send-keys", "-t", "%0", "-l", " and mine"]);

@@ -42,8 +42,7 @@ pub fn put(
             last_key_at: Some(clock::now()),
             entered: true,
             queue_id: queued_id(&ended.output),
-            sent_text: None,
-            stopped: None,
+            ..SendReport::default()
         },
         Ok(ended) => stopped(format!("codex queue refused it: {}", ended.why())),
         // It may have been taken before it was ended: the time is told, and the queue and the transcript are looked at.

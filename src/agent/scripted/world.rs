@@ -315,7 +315,7 @@ fn sent(record: RecordKey, delivery: &Delivery, enter_only: bool, report: SendRe
 
 fn report(last_key_at: Option<Timestamp>, stopped: Option<&str>) -> SendReport {
     let entered = last_key_at.is_some();
-    SendReport { last_key_at, entered, queue_id: None, sent_text: None, stopped: stopped.map(str::to_owned) }
+    SendReport { last_key_at, entered, stopped: stopped.map(str::to_owned), ..SendReport::default() }
 }
 
 /// A scripted agent belongs to its home and not to the process that plays it: it lives since the home was made, and
@@ -331,6 +331,7 @@ fn reach(seat: &Seat, ask: &ProbeAsk, now: Timestamp, born: Timestamp) -> Reach 
         on_its_way: OnItsWay::No,
         replaced_by: None,
         place: "scripted".to_owned(),
+        last_words: String::new(),
     };
     if seat.is_gone() {
         let agent = seat.part.player.who.agent;

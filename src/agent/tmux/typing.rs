@@ -184,7 +184,7 @@ impl Typing<'_> {
 
 impl Progress {
     fn new() -> Self {
-        let report = SendReport { last_key_at: None, entered: false, queue_id: None, sent_text: None, stopped: None };
+        let report = SendReport::default();
         Self { typed: String::new(), report, scrolls: 0, box_known: true }
     }
 

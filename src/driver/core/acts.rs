@@ -47,13 +47,8 @@ impl<R: Records, T: Transcripts, A: Agents> Core<R, T, A> {
     fn begin_sending(&mut self, key: &RecordKey, mut delivery: Delivery, enter_only: bool) {
         let known = self.sessions.entry(delivery.session.clone()).or_default();
         if known.sending.is_some() {
-            let report = SendReport {
-                last_key_at: None,
-                entered: false,
-                queue_id: None,
-                sent_text: None,
-                stopped: Some("another message is being typed there".to_owned()),
-            };
+            let stopped = Some("another message is being typed there".to_owned());
+            let report = SendReport { stopped, ..SendReport::default() };
             self.report(key, SentReport { entry: delivery.entry, enter_only, report });
             return;
         }

@@ -146,7 +146,7 @@ impl<R: Records, T: Transcripts, A: Agents> Core<R, T, A> {
         let entries = self.ledger.in_flight_to(session);
         let (record, id) = entries.first()?;
         let entry = self.entry(record, id)?;
-        Some(InFlight { text: entry.text_on_the_wire().into(), queue_id: entry.queue_id.clone() })
+        Some(entry.on_its_way())
     }
 
     fn entry(&self, record: &RecordKey, id: &EntryId) -> Option<&Entry> {

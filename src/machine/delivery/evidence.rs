@@ -115,7 +115,7 @@ pub(in crate::machine) fn settle<R: Loop>(draft: &mut Draft<'_, R>) {
         || match side.reach {
             None => true,
             Some(reach) => match &reach.on_its_way {
-                OnItsWay::No => false,
+                OnItsWay::No | OnItsWay::Refused(_) => false,
                 OnItsWay::Queued | OnItsWay::Carried => true,
                 OnItsWay::Unknown(_) => session::gone(side).is_none() && reach.transport.is_some(),
             },

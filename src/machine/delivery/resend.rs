@@ -63,9 +63,10 @@ fn on_our_text<R: Loop>(draft: &Draft<'_, R>, entry: &Entry, reach: &Reach) -> N
 /// The box is empty: either it was taken and its record is late, or it was lost.
 fn on_empty_box<R: Loop>(draft: &Draft<'_, R>, entry: &Entry, reach: &Reach) -> Next {
     match &reach.on_its_way {
-        OnItsWay::No => {}
         OnItsWay::Queued => return Next::OnItsWay("it stands in the agent's own queue"),
         OnItsWay::Carried => return Next::OnItsWay("it is being carried there"),
+        OnItsWay::Refused(why) if !looked_again(entry) => return Next::GiveUp(why.clone()),
+        OnItsWay::No | OnItsWay::Refused(_) => {}
         OnItsWay::Unknown(why) => return Next::Held(format!("it cannot be told whether it is on its way: {why}")),
     }
     if prompted_since(draft, entry) {
@@ -85,6 +86,11 @@ fn on_empty_box<R: Loop>(draft: &Draft<'_, R>, entry: &Entry, reach: &Reach) -> 
     }
     let at = later(quiet_from(draft, entry), draft.scene.tempo.wait(GRACE));
     if draft.now() < at { Next::Quiet(at) } else { Next::Send }
+}
+
+/// Whether a person had it looked at again after its last attempt: what refused it then may take it now.
+fn looked_again(entry: &Entry) -> bool {
+    entry.clock_from > entry.last_key_at.max(entry.attempt_at)
 }
 
 /// Any prompt, of whatever origin, taken up or queued after the entry's mark.
@@ -148,6 +154,6 @@ pub(super) fn nothing_on_its_way<R: Loop>(draft: &Draft<'_, R>, entry: &Entry) -
     let after = entry.last_key_at.max(entry.attempt_at);
     let proof = fresh(draft.side(entry.target), draft.now(), after);
     mark_holds(draft, entry)
-        && proof.is_some_and(|reach| reach.on_its_way == OnItsWay::No)
+        && proof.is_some_and(|reach| matches!(reach.on_its_way, OnItsWay::No | OnItsWay::Refused(_)))
         && !prompted_since(draft, entry)
 }

@@ -36,6 +36,7 @@ impl Agents for Free {
                 on_its_way: OnItsWay::No,
                 replaced_by: None,
                 place: "scripted".to_owned(),
+                last_words: String::new(),
             };
             let _ = self.0.try_send(Outcome::Probed(ask.session, reach));
         }

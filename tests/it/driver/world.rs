@@ -418,6 +418,7 @@ impl World {
                     last_key_at: Some(soon),
                     entered: true,
                     queue_id: None,
+                    carrier: None,
                     sent_text: None,
                     stopped: None,
                 };
@@ -439,6 +440,7 @@ impl World {
                     last_key_at: Some(soon),
                     entered: true,
                     queue_id: None,
+                    carrier: None,
                     sent_text: None,
                     stopped: None,
                 };
@@ -478,6 +480,7 @@ impl World {
             on_its_way: OnItsWay::No,
             replaced_by: None,
             place: "scripted".to_owned(),
+            last_words: String::new(),
         }
     }
 }

@@ -106,6 +106,7 @@ impl Agency {
             on_its_way: self.on_its_way.clone(),
             replaced_by: self.replaced_by.clone(),
             place: "%1".to_owned(),
+            last_words: String::new(),
         });
     }
 }

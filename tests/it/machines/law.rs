@@ -205,6 +205,7 @@ impl World {
             last_key_at: Some(now),
             entered: true,
             queue_id: None,
+            carrier: None,
             sent_text: None,
             stopped: None,
         });

@@ -319,6 +319,7 @@ pub fn not_entered(now: Timestamp, why: &str) -> SendReport {
         last_key_at: Some(now),
         entered: false,
         queue_id: None,
+        carrier: None,
         sent_text: None,
         stopped: Some(why.to_owned()),
     }
@@ -326,7 +327,7 @@ pub fn not_entered(now: Timestamp, why: &str) -> SendReport {
 
 /// A report of a sequence that typed nothing.
 pub fn nothing_typed(why: &str) -> SendReport {
-    SendReport { last_key_at: None, entered: false, queue_id: None, sent_text: None, stopped: Some(why.to_owned()) }
+    SendReport { stopped: Some(why.to_owned()), ..SendReport::default() }
 }
 
 /// A pair in which the implementer has answered `work`, the relay was taken up by the reviewer.

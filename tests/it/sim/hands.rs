@@ -49,12 +49,12 @@ impl Agents for Hands {
                 world.after(wait, Happening::Key(epoch, Keys::Enter { record, delivery, enter_only: true }));
             }
             Job::Git { worktree } => {
-                world.after(wait, Happening::Outcome(epoch, Outcome::Git { worktree, mark: None }))
+                world.after(wait, Happening::Outcome(epoch, Box::new(Outcome::Git { worktree, mark: None })))
             }
             Job::Clipboard(_) => {}
             Job::BringBack(session) => {
                 let done = Outcome::BroughtBack(session.key(), Ok("it is back".into()));
-                world.after(wait, Happening::Outcome(epoch, done));
+                world.after(wait, Happening::Outcome(epoch, Box::new(done)));
             }
         }
     }
@@ -122,7 +122,7 @@ impl World {
         let Some(side) = self.side_of(&ask.session) else { return };
         let reach = self.reach(side, ask);
         let epoch = self.epoch;
-        self.after(1, Happening::Outcome(epoch, Outcome::Probed(ask.session.clone(), reach)));
+        self.after(1, Happening::Outcome(epoch, Box::new(Outcome::Probed(ask.session.clone(), reach))));
     }
 
     fn reach(&self, side: usize, ask: &ProbeAsk) -> Reach {
@@ -181,6 +181,7 @@ impl World {
             on_its_way,
             replaced_by: None,
             place: format!("%{side}"),
+            last_words: String::new(),
         }
     }
 
@@ -193,7 +194,7 @@ impl World {
             enter_only,
             report,
         };
-        self.after(2, Happening::Outcome(epoch, outcome));
+        self.after(2, Happening::Outcome(epoch, Box::new(outcome)));
     }
 
     fn stopped(&self, typed: bool, why: &str) -> SendReport {
@@ -201,6 +202,7 @@ impl World {
             last_key_at: typed.then_some(self.now),
             entered: false,
             queue_id: None,
+            carrier: None,
             sent_text: None,
             stopped: Some(why.into()),
         }
@@ -258,6 +260,6 @@ impl World {
             enter_only: false,
             report,
         };
-        self.after(wait + 5, Happening::Outcome(epoch, outcome));
+        self.after(wait + 5, Happening::Outcome(epoch, Box::new(outcome)));
     }
 }

@@ -21,7 +21,7 @@ pub const REVIEWER: usize = 1;
 #[derive(Clone, Debug)]
 pub enum Happening {
     /// A job's outcome reaches the driver of this epoch.
-    Outcome(u32, Outcome),
+    Outcome(u32, Box<Outcome>),
     /// A step of a send sequence of the driver of this epoch.
     Key(u32, super::hands::Keys),
     /// A detached queue command inserts its row.
