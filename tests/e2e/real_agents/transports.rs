@@ -1,0 +1,87 @@
+//! The transports alone, as the driver has them, against the real programs.
+
+use tokio::sync::mpsc::{Receiver, channel};
+use trellis::agent::Transports;
+use trellis::driver::ports::{Agents, Job, Outcome};
+use trellis::machine::Delivery;
+use trellis::model::ids::Agent::{Claude, Codex};
+use trellis::model::ids::{EntryId, RecordKey, RunId, SessionKey};
+use trellis::model::reach::{InFlight, InputBox, OnItsWay, ProbeAsk, Reach, SendReport, Tick, Transport};
+use trellis::model::text::fold;
+use trellis::supervise::Supervisor;
+
+use super::install::{Part, Skip, told};
+use super::rig::{Plan, Rig};
+
+#[test]
+fn each_agent_is_found_and_takes_one_message() {
+    told(one_message_each());
+}
+
+fn one_message_each() -> Result<(), Skip> {
+    let rig = Rig::start(Part::Small, Plan::pair(Claude, Codex))?;
+    let mut port = Port::new(&rig);
+    let texts = [
+        (rig.implementer(), "/status is not what I mean.\n\nLook at these:\n- one\n- two\n\tthree \\"),
+        (rig.reviewer(), "-- look at \u{1b}[201~ these:\n\n- one\n- two"),
+    ];
+    for (session, text) in texts {
+        let reach = port.probe(session, None);
+        assert_eq!(reach.ticks.missing(), None, "{reach:?}");
+        assert_eq!((reach.transport, reach.input), (Some(Transport::Tmux), InputBox::Empty));
+        assert_eq!((reach.on_its_way, reach.replaced_by), (OnItsWay::No, None));
+        let report = port.send(session, text);
+        assert_eq!(report.stopped, None, "{report:?}");
+        assert!(report.entered && report.last_key_at.is_some());
+        let wanted = fold(report.sent_text.as_deref().unwrap_or(&trellis::agent::message::cleaned(text)));
+        rig.wait("the prompt", || rig.prompts().iter().filter(|asked| fold(&asked.prompt) == wanted).count() == 1);
+        let entry = InFlight { text: text.into(), queue_id: report.queue_id, carrier: None };
+        rig.wait("nothing on its way", || port.probe(session, Some(&entry)).on_its_way == OnItsWay::No);
+    }
+    // A person's half sentence in Claude's box holds a message; Codex's queue does not mind one in its.
+    rig.tmux(&["send-keys", "-t", "%0", "-l", "half a sen"]);
+    rig.wait("the half sentence", || port.probe(rig.implementer(), None).input == InputBox::Other);
+    assert!(matches!(port.probe(rig.implementer(), None).ticks.box_empty, Tick::Missing(_)));
+    assert_eq!(port.send(rig.implementer(), "glued").last_key_at, None);
+    Ok(())
+}
+
+/// The transports as the driver has them.
+struct Port {
+    transports: Transports,
+    outcomes: Receiver<Outcome>,
+    folder: String,
+}
+
+impl Port {
+    fn new(rig: &Rig) -> Self {
+        let (sender, outcomes) = channel(16);
+        let folder = rig.path("files").to_string_lossy().into_owned();
+        Self { transports: Transports::new(rig.settings(), sender, Supervisor::new()), outcomes, folder }
+    }
+
+    fn probe(&mut self, session: &SessionKey, in_flight: Option<&InFlight>) -> Reach {
+        self.transports.begin(Job::Probe(ProbeAsk { session: session.clone(), in_flight: in_flight.cloned() }));
+        match self.outcomes.blocking_recv() {
+            Some(Outcome::Probed(key, reach)) if key == *session => reach,
+            other => panic!("no observation but {other:?}"),
+        }
+    }
+
+    fn send(&mut self, session: &SessionKey, text: &str) -> SendReport {
+        let delivery = Delivery {
+            entry: EntryId::new("r.1"),
+            session: session.clone(),
+            text: text.into(),
+            prompt_bytes: 0,
+            attempt: 1,
+            allow_unknown_box: false,
+            file_folder: self.folder.clone(),
+        };
+        self.transports.begin(Job::Send(RecordKey::Run(RunId::new("r")), delivery));
+        match self.outcomes.blocking_recv() {
+            Some(Outcome::Sent { report, .. }) => report,
+            other => panic!("no report but {other:?}"),
+        }
+    }
+}
