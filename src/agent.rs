@@ -6,6 +6,7 @@ pub mod by_hand;
 pub mod claude;
 pub mod codex;
 pub mod git;
+pub mod installed;
 pub mod live;
 pub mod message;
 pub mod os;

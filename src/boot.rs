@@ -3,6 +3,7 @@
 
 mod crew;
 mod engine;
+mod health;
 mod screen;
 
 use std::fs;

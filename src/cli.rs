@@ -2,6 +2,7 @@
 //! One file a group of commands does the work; nothing here opens a home or a terminal.
 
 pub mod demo;
+pub mod doctor;
 pub mod drive;
 pub mod dump;
 pub mod out;
@@ -112,6 +113,15 @@ pub enum Command {
     Drive,
     /// Say what the rules for signals make of an answer.
     Verdict(VerdictArgs),
+    /// Say what would keep a run from going, and what to do about it; 1 when something would.
+    Doctor {
+        /// For others to read: without paths, names and texts of this machine.
+        #[arg(long)]
+        report: bool,
+        /// As JSON.
+        #[arg(long)]
+        json: bool,
+    },
     /// Print one frame of a screen as text or as a picture.
     Dump(DumpArgs),
 }
@@ -372,6 +382,7 @@ fn dispatch(cli: Cli) -> Result<(), Failure> {
         Some(Command::Session(SessionCommand::List { json })) => session::list(home, json),
         Some(Command::Drive) => drive::drive(home),
         Some(Command::Verdict(args)) => verdict::verdict(&args),
+        Some(Command::Doctor { report, json }) => doctor::doctor(home, report, json),
         Some(Command::Dump(args)) => dump::dump(home, &args),
     }
 }

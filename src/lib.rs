@@ -5,6 +5,7 @@ pub mod boot;
 pub mod cli;
 pub mod clock;
 pub mod config;
+pub mod doctor;
 pub mod driver;
 pub mod logging;
 pub mod machine;

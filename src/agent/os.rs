@@ -94,6 +94,13 @@ pub fn open_files(pid: u32) -> Option<Vec<PathBuf>> {
     system::open_files(pid)
 }
 
+/// What the system lends this user to watch files with: watches, instances, and how many instances its processes hold.
+/// `None` where the system has no such limits.
+#[must_use]
+pub fn watch_limits() -> Option<(u64, u64, u64)> {
+    system::watch_limits()
+}
+
 /// The process itself and what it descends from, nearest first; at most 64.
 #[must_use]
 pub fn lineage(process: &Process) -> Vec<u32> {

@@ -55,6 +55,24 @@ pub(super) fn open_files(pid: u32) -> Option<Vec<PathBuf>> {
     Some(files.filter(|path| path.is_absolute()).collect())
 }
 
+pub(super) fn watch_limits() -> Option<(u64, u64, u64)> {
+    let limit = |name: &str| fs::read_to_string(format!("/proc/sys/fs/inotify/{name}")).ok()?.trim().parse().ok();
+    Some((limit("max_user_watches")?, limit("max_user_instances")?, instances()))
+}
+
+/// Watch instances of all processes whose files may be looked at: those of this user.
+fn instances() -> u64 {
+    let of = |pid: u32| {
+        let entries = fs::read_dir(format!("/proc/{pid}/fd")).ok()?;
+        let watches = entries.filter(|entry| {
+            let target = entry.as_ref().ok().and_then(|entry| fs::read_link(entry.path()).ok());
+            target.is_some_and(|target| target.as_os_str() == "anon_inode:inotify")
+        });
+        u64::try_from(watches.count()).ok()
+    };
+    processes().into_iter().filter_map(|process| of(process.pid)).sum()
+}
+
 /// `pid (name) state ppid pgrp session tty tpgid … starttime …`; the name may hold spaces and parentheses.
 fn parse_stat(pid: u32, stat: &str) -> Option<Process> {
     let (head, tail) = stat.rsplit_once(')')?;

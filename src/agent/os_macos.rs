@@ -45,6 +45,11 @@ pub(super) fn folder(pid: u32) -> Option<PathBuf> {
     parse_names(&listed).into_iter().next()
 }
 
+/// FSEvents knows no such limits.
+pub(super) const fn watch_limits() -> Option<(u64, u64, u64)> {
+    None
+}
+
 pub(super) fn open_files(pid: u32) -> Option<Vec<PathBuf>> {
     ask("lsof", &["-p", &pid.to_string(), "-Fn"]).map(|listed| parse_names(&listed))
 }

@@ -1,6 +1,7 @@
 //! tmux as a program that is asked: servers, panes, and one guarded key at a time. Argv only, never a shell.
 //! What an agent's screen means is in `tmux::screen` and `tmux::input_box`; the order of a send is `tmux::typing`'s.
 
+pub mod about;
 pub mod input_box;
 pub mod screen;
 pub mod typing;

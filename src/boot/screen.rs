@@ -203,7 +203,7 @@ fn fresh_looks(home: &Home, supervisor: &Supervisor) -> mpsc::Receiver<ui::Fresh
     fresh
 }
 
-fn read_looks(root: &Path) -> Result<ui::Fresh, Failure> {
+pub(super) fn read_looks(root: &Path) -> Result<ui::Fresh, Failure> {
     let ground = Ground::find(Some(root))?;
     let mut problems: Vec<String> = ground.problems.iter().map(ToString::to_string).collect();
     let theme = theme(&ground, &mut problems);

@@ -293,7 +293,7 @@ fn s3_a_second_process_is_refused_by_pid_and_may_look() {
 }
 
 /// A process of this test, ended with it.
-struct Ended(std::process::Child);
+pub struct Ended(pub std::process::Child);
 
 impl Drop for Ended {
     fn drop(&mut self) {

@@ -18,6 +18,7 @@
 
 mod dashboard;
 mod demo;
+mod doctor;
 mod kills;
 mod real_agents;
 mod scenes;

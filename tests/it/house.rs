@@ -12,7 +12,7 @@ const LINES_AT_MOST: usize = 800;
 
 /// Which parts of the program each part may know: itself, and these. A path narrows it to that module.
 /// `boot` and `cli` put the program together and may know all.
-const MAY_KNOW: [(&str, &[&str]); 16] = [
+const MAY_KNOW: [(&str, &[&str]); 17] = [
     ("clock", &[]),
     ("model", &[]),
     ("verdict", &[]),
@@ -21,6 +21,7 @@ const MAY_KNOW: [(&str, &[&str]); 16] = [
     ("paths", &["model"]),
     ("transcript", &["model"]),
     ("machine", &["model", "verdict"]),
+    ("doctor", &["model"]),
     ("projection", &["model", "machine", "verdict", "driver::ports"]),
     ("store", &["model", "config", "paths", "projection", "driver::ports", "driver::viewer"]),
     ("watch", &["model", "machine", "transcript", "paths", "clock", "supervise", "driver::ports"]),
@@ -32,7 +33,7 @@ const MAY_KNOW: [(&str, &[&str]); 16] = [
 ];
 
 /// Parts that are functions of what they are given: none of the words below may stand in them.
-const PURE: [&str; 6] = ["model", "machine", "transcript", "verdict", "projection", "config"];
+const PURE: [&str; 7] = ["model", "machine", "transcript", "verdict", "projection", "config", "doctor"];
 const IMPURE: [&str; 10] = [
     "std::fs",
     "std::env",

@@ -1,0 +1,195 @@
+//! Gathers what the doctor judges: tmux, the agents' programs, their folders, the home. It looks and changes nothing.
+//! What the facts mean is `doctor`'s.
+
+use std::fs;
+use std::path::Path;
+
+use super::Ground;
+use super::screen::read_looks;
+use crate::agent::{Settings, installed, os, tmux};
+use crate::clock;
+use crate::doctor::facts::{
+    DriverProcess, Facts, HomeFact, ProgramFact, RootContent, RootFact, ServerFact, WatchFact, WatchLimits,
+};
+use crate::driver::ports::{FoundSession, Loaded, Transcripts as _};
+use crate::model::ids::{Agent, SessionKey};
+use crate::model::reach::Transport;
+use crate::model::run::RunState;
+use crate::store::lock::{Holder, holder};
+use crate::supervise::Supervisor;
+use crate::watch;
+
+/// Of each agent so many of the newest transcripts are read through, none of them longer than this.
+const READ: usize = 10;
+const LONGEST: u64 = 64 << 20;
+
+impl Ground {
+    /// Looks at everything a run depends on. Takes seconds: programs are run, transcripts are read.
+    #[must_use]
+    pub fn health(&self) -> Facts {
+        let settings = self.transports();
+        let loaded = self.records();
+        let live = self.live_sessions();
+        let (roots, watching) = self.transcripts_of_all();
+        let absent = absent(&loaded, |side| live.iter().any(|seen| seen.session == *side));
+        let live = live.into_iter().map(|seen| {
+            let place = seen.pane.map(|pane| format!("pane {} of tmux", pane.id.as_str()));
+            // Codex takes messages through its queue, wherever it runs.
+            let place = if seen.reached { Ok(place.unwrap_or_else(|_| String::from("its queue"))) } else { place };
+            (seen.session, place)
+        });
+        let demo = self.stage.is_some();
+        Facts {
+            // A demo's agents live in the program itself.
+            tmux: (!demo).then(tmux::about::version),
+            servers: if demo { Vec::new() } else { servers(&settings) },
+            programs: if demo {
+                Vec::new()
+            } else {
+                vec![program(Agent::Claude, &settings), program(Agent::Codex, &settings)]
+            },
+            live: live.collect(),
+            roots,
+            watching,
+            home: self.home_fact(&loaded),
+            absent: if demo { Vec::new() } else { absent },
+            settings: self.mistakes(),
+            utf8: self.environment.is_utf8(),
+            inside_tmux: self.environment.tmux.is_some(),
+        }
+    }
+
+    fn transcripts_of_all(&self) -> (Vec<RootFact>, WatchFact) {
+        let roots = self.watched_roots();
+        let (mut watch, _woken) = watch::start(&roots, &Supervisor::new());
+        let found = watch.sessions();
+        let mut facts = Vec::new();
+        for (agent, folder) in [(Agent::Claude, &roots.claude_projects), (Agent::Codex, &roots.codex_sessions)] {
+            let content = match fs::read_dir(folder) {
+                Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(None),
+                Err(error) => Err(error.to_string()),
+                Ok(_) => {
+                    let of_agent: Vec<&FoundSession> = found.iter().filter(|one| one.session.agent == agent).collect();
+                    Ok(Some(read_through(&of_agent, &mut watch)))
+                }
+            };
+            facts.push(RootFact { agent, path: folder.display().to_string(), content });
+        }
+        let limits = os::watch_limits().map(|(watches, instances, instances_used)| WatchLimits {
+            watches,
+            instances,
+            instances_used,
+        });
+        (facts, WatchFact { polling: watch.is_polling(), limits })
+    }
+
+    fn home_fact(&self, loaded: &Loaded) -> HomeFact {
+        let root = self.home.root();
+        let (driver, lock_refuses) = match holder(&self.home) {
+            Ok(Holder::Nobody) => (None, None),
+            Ok(Holder::Process(pid)) => {
+                let stopped = pid.and_then(os::process).is_some_and(|process| process.stopped);
+                (Some(DriverProcess { pid, stopped }), None)
+            }
+            Err(error) => (None, Some(error.to_string())),
+        };
+        HomeFact {
+            path: root.display().to_string(),
+            exists: root.is_dir(),
+            refuses: refuses(root),
+            free: free(root),
+            lock_refuses,
+            strangers: strangers(root),
+            foreign: loaded.read_only.iter().map(|one| (one.key.to_string(), one.why.clone())).collect(),
+            quarantined: fs::read_dir(self.home.quarantine()).map_or(0, Iterator::count),
+            driver,
+        }
+    }
+
+    /// What does not count in the files that a person writes.
+    fn mistakes(&self) -> Vec<(String, String)> {
+        let problems = match read_looks(self.home.root()) {
+            Ok(looks) => looks.problems,
+            Err(failure) => vec![failure.message],
+        };
+        let split = |problem: String| match problem.split_once(": ") {
+            Some((file, rest)) => (file.to_owned(), rest.to_owned()),
+            None => (String::from("settings"), problem),
+        };
+        problems.into_iter().map(split).collect()
+    }
+}
+
+/// Sides of runs that go on and need a process of their own.
+fn absent(loaded: &Loaded, is_live: impl Fn(&SessionKey) -> bool) -> Vec<(String, SessionKey)> {
+    let by_itself = |side: &SessionKey| {
+        let chosen = loaded.sessions.get(side).and_then(|note| note.transport);
+        chosen == Some(Transport::Headless)
+    };
+    let going = loaded.runs.iter().filter(|run| run.state != RunState::Stopped);
+    let sides = going.flat_map(|run| {
+        let name = run.id.to_string();
+        [run.implementer.key(), run.reviewer.key()].map(|side| (name.clone(), side))
+    });
+    sides.filter(|(_, side)| !is_live(side) && !by_itself(side)).collect()
+}
+
+fn read_through(found: &[&FoundSession], watch: &mut watch::Watch) -> RootContent {
+    let mut content = RootContent { sessions: found.len(), ..RootContent::default() };
+    let fits = |one: &&&FoundSession| fs::metadata(&one.path).is_ok_and(|facts| facts.len() <= LONGEST);
+    for one in found.iter().filter(fits).take(READ) {
+        let Some(conversation) = watch.read(&one.session, clock::now()).conversation else { continue };
+        content.read += 1;
+        for (name, n) in &conversation.unknown {
+            *content.unknown.entry(name.clone()).or_default() += n;
+        }
+    }
+    content
+}
+
+fn servers(settings: &Settings) -> Vec<ServerFact> {
+    let all = settings.tmux.servers().into_iter();
+    let answering = all.filter_map(|server| {
+        let panes = server.panes().ok()?.len();
+        Some(ServerFact { socket: server.socket().display().to_string(), panes, options: server.options() })
+    });
+    answering.collect()
+}
+
+fn program(agent: Agent, settings: &Settings) -> ProgramFact {
+    let file = installed::find(agent, settings);
+    let version = file.as_ref().ok().map(|file| installed::version(file, settings));
+    ProgramFact { agent, file: file.map(|file| file.display().to_string()), version }
+}
+
+/// Why nothing can be written in the home, or in the folder it would be made in.
+fn refuses(root: &Path) -> Option<String> {
+    if root.exists() && !root.is_dir() {
+        return Some(String::from("it is no folder"));
+    }
+    let there = root.ancestors().find(|folder| folder.exists())?;
+    let access = rustix::fs::Access::WRITE_OK | rustix::fs::Access::EXEC_OK;
+    rustix::fs::access(there, access).err().map(|error| std::io::Error::from(error).to_string())
+}
+
+fn free(root: &Path) -> Option<u64> {
+    let there = root.ancestors().find(|folder| folder.exists())?;
+    let facts = rustix::fs::statvfs(there).ok()?;
+    Some(facts.f_bavail.saturating_mul(facts.f_frsize))
+}
+
+/// Programs other than trellis that have files of the home open. trellis itself keeps its log open.
+fn strangers(root: &Path) -> Vec<(u32, String)> {
+    let root = root.canonicalize().unwrap_or_else(|_| root.to_owned());
+    let log = root.join("logs");
+    let lock = root.join("trellis.lock");
+    let mut strangers = Vec::new();
+    for process in os::processes().into_iter().filter(|process| process.pid != std::process::id()) {
+        let open = os::open_files(process.pid).unwrap_or_default();
+        let ours = open.iter().any(|file| file.starts_with(&log) || *file == lock);
+        if !ours && open.iter().any(|file| file.starts_with(&root)) {
+            strangers.push((process.pid, process.name));
+        }
+    }
+    strangers
+}

@@ -1,0 +1,172 @@
+//! `trellis doctor` on machines made for it: programs that only tell a version, a search path of their own, fresh homes.
+
+use std::fs;
+use std::os::unix::fs::PermissionsExt as _;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output, Stdio};
+use std::time::Instant;
+
+use crate::demo::Ended;
+use crate::terminal::{PATIENCE, program};
+
+/// A machine: `bin` is all of its search path, `home` the person's folder.
+struct Machine(tempfile::TempDir);
+
+impl Machine {
+    /// One where all is well, but for what a test takes away.
+    fn new() -> Self {
+        let machine = Self(tempfile::tempdir().unwrap());
+        for folder in ["bin", "home/.claude/projects", "home/.codex/sessions"] {
+            fs::create_dir_all(machine.path(folder)).unwrap();
+        }
+        machine.tells("tmux", "tmux 3.3a");
+        for agent in ["claude", "codex"] {
+            let tried = trellis::doctor::TRIED.iter().find(|tried| tried.agent.to_string() == agent).unwrap();
+            machine.tells(agent, &format!("{} (a stand-in)", tried.version));
+        }
+        machine
+    }
+
+    fn path(&self, below: &str) -> PathBuf {
+        self.0.path().join(below)
+    }
+
+    /// A program that tells a version and can do nothing else.
+    fn tells(&self, name: &str, version: &str) {
+        let file = self.path("bin").join(name);
+        fs::write(
+            &file,
+            format!(
+                "#!/bin/sh\n[ \"$1\" = {} ] && echo '{version}'\n",
+                if name == "tmux" { "-V" } else { "--version" }
+            ),
+        )
+        .unwrap();
+        fs::set_permissions(&file, fs::Permissions::from_mode(0o755)).unwrap();
+    }
+
+    fn trellis(&self, words: &[&str]) -> Command {
+        let mut command = Command::new(program());
+        command
+            .args(words)
+            .env_clear()
+            .env("PATH", self.path("bin"))
+            .env("HOME", self.path("home"))
+            .env("LANG", "C.UTF-8")
+            .env("TMUX_TMPDIR", self.0.path());
+        command
+    }
+
+    fn doctor(&self, words: &[&str]) -> Output {
+        self.trellis(&[&["doctor"], words].concat()).output().unwrap()
+    }
+
+    /// What it says, with the code it ends with.
+    #[track_caller]
+    fn says(&self, code: i32, parts: &[&str]) -> String {
+        let output = self.doctor(&[]);
+        let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+        let (out, err) = (text(&output.stdout), text(&output.stderr));
+        assert_eq!(output.status.code(), Some(code), "{out}{err}");
+        assert_eq!(out.lines().any(|line| line.starts_with("fix ")), code == 1, "{out}");
+        for part in parts {
+            assert!(out.contains(part), "{part:?} is not in:\n{out}");
+        }
+        out
+    }
+}
+
+/// Every file below a folder, with its length.
+fn tree(folder: &Path) -> Vec<(PathBuf, u64)> {
+    let mut found = Vec::new();
+    let mut folders = vec![folder.to_owned()];
+    while let Some(folder) = folders.pop() {
+        for entry in fs::read_dir(&folder).unwrap() {
+            let entry = entry.unwrap();
+            let facts = entry.metadata().unwrap();
+            found.push((entry.path(), facts.len()));
+            if facts.is_dir() {
+                folders.push(entry.path());
+            }
+        }
+    }
+    found.sort();
+    found
+}
+
+#[test]
+fn all_well_ends_with_0_and_changes_nothing() {
+    let machine = Machine::new();
+    let before = tree(machine.0.path());
+    let said =
+        machine.says(0, &["tmux 3.3a", "0 sessions of claude", "0 sessions of codex", "is made when it is needed"]);
+    assert!(!said.contains("fix "), "{said}");
+    assert_eq!(tree(machine.0.path()), before, "it only looks");
+}
+
+#[test]
+fn a_missing_tmux_is_said_with_what_to_do() {
+    let machine = Machine::new();
+    fs::remove_file(machine.path("bin/tmux")).unwrap();
+    machine.says(1, &["tmux cannot be run", "install tmux 3.2 or newer"]);
+}
+
+#[test]
+fn an_agent_that_is_too_old_is_said_with_what_to_do() {
+    let machine = Machine::new();
+    machine.tells("claude", "2.0.1 (Claude Code)");
+    machine.says(1, &["claude 2.0.1 is too old", "update it to 2."]);
+}
+
+#[test]
+fn a_folder_of_transcripts_that_cannot_be_read_is_said() {
+    let machine = Machine::new();
+    // Not a folder: nobody can list it, root neither.
+    fs::remove_dir(machine.path("home/.codex/sessions")).unwrap();
+    fs::write(machine.path("home/.codex/sessions"), "").unwrap();
+    machine.says(1, &["codex's transcripts cannot be read", "another one in config.toml"]);
+}
+
+#[test]
+fn a_home_that_is_driven_names_the_process_and_one_that_was_stopped_is_to_be_mended() {
+    let machine = Machine::new();
+    let home = machine.path("home/.trellis").display().to_string();
+    let mut demo = machine.trellis(&["demo", "--headless", "--speed", "0.1", "--home", &home]);
+    let driver = Ended(demo.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap());
+    let pid = driver.0.id().to_string();
+    let until = Instant::now() + PATIENCE;
+    while !String::from_utf8_lossy(&machine.doctor(&[]).stdout).contains(&format!("trellis (pid {pid}) drives")) {
+        assert!(Instant::now() < until, "it does not drive");
+    }
+    machine.says(0, &["drives this home; other commands look on"]);
+    let stop = |signal: &str| assert!(Command::new("kill").args([signal, &pid]).status().unwrap().success());
+    stop("-STOP");
+    machine.says(1, &["is stopped: nothing goes on", "fg"]);
+}
+
+#[test]
+fn another_program_in_the_home_is_named() {
+    let machine = Machine::new();
+    let home = machine.path("home/.trellis");
+    fs::create_dir_all(&home).unwrap();
+    let open = fs::File::create(home.join("other.db")).unwrap();
+    let other = Ended(Command::new("sleep").arg("600").stdin(open).spawn().unwrap());
+    let said = machine.says(1, &["another program has files of this home open: sleep", "two writers lose messages"]);
+    assert!(said.contains(&format!("(pid {})", other.0.id())), "{said}");
+}
+
+#[test]
+fn a_report_holds_no_path_of_the_machine_and_json_can_be_read() {
+    let machine = Machine::new();
+    let home = machine.path("home/.trellis");
+    fs::create_dir_all(&home).unwrap();
+    fs::write(home.join("config.toml"), "theme = \"chartreuse\"\n").unwrap();
+    machine.says(0, &["chartreuse"]);
+    let report = String::from_utf8(machine.doctor(&["--report"]).stdout).unwrap();
+    let folder = machine.0.path().display().to_string();
+    assert!(report.starts_with("trellis ") && report.contains("<path>"), "{report}");
+    assert!(!report.contains(&folder) && !report.contains("chartreuse"), "{report}");
+    let json: serde_json::Value = serde_json::from_slice(&machine.doctor(&["--json"]).stdout).unwrap();
+    let levels: Vec<&str> = json.as_array().unwrap().iter().map(|finding| finding["level"].as_str().unwrap()).collect();
+    assert!(levels.contains(&"ok") && levels.contains(&"note") && !levels.contains(&"fix"), "{json}");
+}
