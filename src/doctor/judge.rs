@@ -18,7 +18,9 @@ fn say(words: impl Into<String>) -> Sentence {
 pub fn judge(facts: &Facts) -> Vec<Finding> {
     let mut findings = Vec::new();
     findings.extend(facts.tmux.as_ref().map(tmux));
-    findings.extend(facts.servers.iter().flat_map(server));
+    findings.extend(facts.servers.iter().map(server));
+    // The likeliest comes first: it is the one that shows trellis, if one does.
+    findings.extend(facts.servers.first().filter(|_| facts.inside_tmux).into_iter().flat_map(options));
     findings.extend(programs(facts));
     findings.extend(facts.roots.iter().flat_map(root));
     findings.extend(live(facts));
@@ -72,14 +74,16 @@ fn tmux(said: &Result<String, String>) -> Finding {
     }
 }
 
-/// What a server does to clipboard and notifications.
-fn server(server: &ServerFact) -> Vec<Finding> {
+fn server(server: &ServerFact) -> Finding {
+    let panes = count(server.panes, "pane");
+    Finding::well("tmux", say("a server with ").then(panes).then(" answers at ").path(&server.socket))
+}
+
+/// What the server around trellis does to its copies and notifications.
+fn options(server: &ServerFact) -> Vec<Finding> {
     let option = |name: &str| server.options.get(name).map(String::as_str);
     let about = |words: &str| say("the tmux server at ").path(&server.socket).then(format!(" has {words}"));
-    let mut findings = vec![Finding::well(
-        "tmux",
-        say("a server with ").then(count(server.panes, "pane")).then(" answers at ").path(&server.socket),
-    )];
+    let mut findings = Vec::new();
     if option("set-clipboard") == Some("off") {
         let advice = "set -s set-clipboard on; until then a copy reaches tmux's own buffer only";
         findings.push(Finding::note("clipboard", about("set-clipboard off"), say(advice)));

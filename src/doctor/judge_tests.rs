@@ -200,8 +200,9 @@ fn what_eats_bells_copies_and_notifications_is_named_with_the_option_to_set() {
         ("monitor-bell", "off", "on", "note bell"),
         ("allow-passthrough", "off", "on", "note notification"),
     ] {
-        only(&Facts { servers: vec![server(name, bad)], ..all_well() }, about, &[name]);
-        assert_eq!(complaints(&Facts { servers: vec![server(name, good)], ..all_well() }), []);
+        only(&Facts { servers: vec![server(name, bad)], inside_tmux: true, ..all_well() }, about, &[name]);
+        assert_eq!(complaints(&Facts { servers: vec![server(name, bad)], ..all_well() }), [], "trellis is not in it");
+        assert_eq!(complaints(&Facts { servers: vec![server(name, good)], inside_tmux: true, ..all_well() }), []);
     }
 }
 
@@ -233,6 +234,7 @@ fn mistakes_in_settings_and_a_plain_locale_are_notes() {
 fn a_report_names_nothing_of_the_machine_or_the_person() {
     let mut facts = all_well();
     facts.tmux = Some(Err(String::from("SECRET")));
+    facts.inside_tmux = true;
     facts.servers = vec![ServerFact {
         socket: String::from("SECRET"),
         panes: 1,
