@@ -148,7 +148,7 @@ fn judge_program(program: &ProgramFact, none: bool) -> Finding {
     };
     let named = |words: &str| say(format!("{agent} {version}{words} at ")).path(file);
     if is_older(version, &tried.oldest) {
-        let advice = format!("update it to {} or newer ({}); {last}", tried.oldest, tried.lacks);
+        let advice = format!("update it to {} or newer ({}); {last}", tried.oldest, tried.before);
         Finding::stops(about, named(" is too old"), say(advice))
     } else if is_older(&tried.version, version) {
         let advice =
