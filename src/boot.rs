@@ -3,8 +3,10 @@
 
 mod crew;
 mod engine;
+mod glance;
 mod health;
 mod screen;
+mod tell;
 
 use std::fs;
 use std::path::Path;
@@ -12,7 +14,7 @@ use std::sync::Arc;
 
 use crate::agent::live::{self, LiveSession};
 use crate::agent::scripted::home::{self as stage, Stage};
-use crate::agent::{Settings, tmux};
+use crate::agent::{Settings, os, tmux};
 use crate::cli::Failure;
 use crate::clock;
 use crate::config::{Config, ConfigProblem};
@@ -23,13 +25,15 @@ use crate::model::event::Event;
 use crate::model::ids::{RecordKey, SessionRef, is_safe_name};
 use crate::model::text::TextRef;
 use crate::paths::{AgentRoots, Environment, Home};
-use crate::store::lock::{Holder, Lock, LockError, holder};
+use crate::store::lock::{Claim, Holder, Kind, Lock, LockError, holder};
 use crate::store::old_of;
 use crate::store::reader::Reader;
 use crate::supervise::Supervisor;
 use crate::watch::{self, Roots};
 
 pub use engine::{Engine, How};
+pub use screen::problems;
+pub use tell::{Outcome, Seat, Tried};
 
 /// A home and what it says of itself. Nothing runs yet, nothing was written.
 #[derive(Debug)]
@@ -113,7 +117,7 @@ impl Ground {
     pub fn refuse_if_driven(&self) -> Result<(), Failure> {
         match holder(&self.home) {
             Ok(Holder::Nobody) => Ok(()),
-            Ok(Holder::Process(pid)) => Err(Driver { pid, home: self.home.root().display().to_string() }.refusal()),
+            Ok(Holder::Process(by)) => Err(Driver { by, home: self.home.root().display().to_string() }.refusal()),
             Err(error) => Err(Failure::refused(error.to_string())),
         }
     }
@@ -179,6 +183,24 @@ impl Ground {
     }
 }
 
+/// This process, as it names itself in a lock.
+fn claim(kind: Kind) -> Claim {
+    let start_mark = os::process(std::process::id()).map(|process| process.start_mark).unwrap_or_default();
+    Claim::of_this(kind, start_mark)
+}
+
+/// Tells a test sentence by every way that is configured.
+///
+/// # Errors
+/// There is no runtime for it.
+pub fn test_ways(ground: &Ground) -> Result<Vec<Tried>, Failure> {
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .build()
+        .map_err(|error| Failure::internal(format!("can't start the runtime: {error}")))?;
+    Ok(runtime.block_on(tell::test(&Seat::Plain, &ground.home, &ground.environment)))
+}
+
 /// The lock of a home: ours, or another process's.
 pub enum Place {
     /// Ours from now on.
@@ -190,8 +212,8 @@ pub enum Place {
 /// The process that drives a home.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Driver {
-    /// Its id, if it is known.
-    pub pid: Option<u32>,
+    /// What it says of itself, if it does.
+    pub by: Option<Claim>,
     home: String,
 }
 
@@ -199,8 +221,16 @@ impl Driver {
     /// Why nothing is changed here.
     #[must_use]
     pub fn refusal(&self) -> Failure {
-        let who = self.pid.map_or("another trellis".to_owned(), |pid| format!("another trellis (pid {pid})"));
-        Failure::refused(format!("{who} drives {}; end it first", self.home))
+        let home = &self.home;
+        Failure::refused(match &self.by {
+            None => format!("another trellis drives {home}; end it first"),
+            Some(Claim { pid, kind: Kind::Foreground, .. }) => {
+                format!("another trellis (pid {pid}) drives {home}; end it first")
+            }
+            Some(Claim { pid, kind: Kind::Background, .. }) => {
+                format!("another trellis (pid {pid}) drives {home} in the background; trellis drive --stop ends it")
+            }
+        })
     }
 }
 
@@ -209,11 +239,11 @@ impl Place {
     ///
     /// # Errors
     /// The home cannot be made or opened.
-    pub fn take(home: &Home) -> Result<Self, Failure> {
+    pub fn take(home: &Home, kind: Kind) -> Result<Self, Failure> {
         is_folder(home)?;
-        match Lock::take(home) {
+        match Lock::take_as(home, &claim(kind)) {
             Ok(lock) => Ok(Self::Ours(lock)),
-            Err(LockError::Held { home, pid }) => Ok(Self::Theirs(Driver { pid, home: home.display().to_string() })),
+            Err(LockError::Held { home, by }) => Ok(Self::Theirs(Driver { by, home: home.display().to_string() })),
             Err(error) => Err(Failure::refused(error.to_string())),
         }
     }

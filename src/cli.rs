@@ -1,14 +1,17 @@
 //! The command line: what can be said, what it means, and with which code the program ends.
 //! One file a group of commands does the work; nothing here opens a home or a terminal.
 
+pub mod config;
 pub mod demo;
 pub mod doctor;
 pub mod drive;
 pub mod dump;
+pub mod notify;
 pub mod out;
 pub mod session;
 pub mod show;
 pub mod start;
+pub mod status;
 pub mod verdict;
 pub mod verify;
 
@@ -111,6 +114,17 @@ pub enum Command {
     Session(SessionCommand),
     /// Drive all runs of the home here, in the foreground.
     Drive,
+    /// Say how everything stands, from the files alone.
+    Status(StatusArgs),
+    /// Try the ways by which trellis tells you something.
+    Notify {
+        /// Send one by every way that is configured, and say what came of each.
+        #[arg(long, required = true)]
+        test: bool,
+    },
+    /// The settings of this home.
+    #[command(subcommand)]
+    Config(ConfigCommand),
     /// Say what the rules for signals make of an answer.
     Verdict(VerdictArgs),
     /// Say what would keep a run from going, and what to do about it; 1 when something would.
@@ -225,6 +239,26 @@ impl From<FirstPhaseArg> for FirstPhase {
             FirstPhaseArg::Ask => Self::Ask,
         }
     }
+}
+
+/// `trellis status`.
+#[derive(Debug, Args)]
+pub struct StatusArgs {
+    /// A few ASCII characters for a status line: `trellis !1 >3`.
+    #[arg(long, conflicts_with = "json")]
+    pub short: bool,
+    /// As JSON.
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// `trellis config`.
+#[derive(Debug, Subcommand)]
+pub enum ConfigCommand {
+    /// Write the commented settings into the home, where there are none.
+    Init,
+    /// Name every problem of config.toml, keymap.toml and theme.toml.
+    Check,
 }
 
 /// `trellis verdict`.
@@ -381,6 +415,10 @@ fn dispatch(cli: Cli) -> Result<(), Failure> {
         Some(Command::Run(RunCommand::Verify { id, json })) => verify::verify(home, &id, json),
         Some(Command::Session(SessionCommand::List { json })) => session::list(home, json),
         Some(Command::Drive) => drive::drive(home),
+        Some(Command::Status(args)) => status::status(home, args.short, args.json),
+        Some(Command::Notify { .. }) => notify::test(home),
+        Some(Command::Config(ConfigCommand::Init)) => config::init(home),
+        Some(Command::Config(ConfigCommand::Check)) => config::check(home),
         Some(Command::Verdict(args)) => verdict::verdict(&args),
         Some(Command::Doctor { report, json }) => doctor::doctor(home, report, json),
         Some(Command::Dump(args)) => dump::dump(home, &args),

@@ -14,6 +14,7 @@ pub mod paths;
 pub mod projection;
 pub mod store;
 pub mod supervise;
+pub mod tell;
 pub mod transcript;
 pub mod ui;
 pub mod verdict;

@@ -29,6 +29,8 @@ pub struct Environment {
     pub term: Option<String>,
     /// `TERM_PROGRAM`.
     pub term_program: Option<String>,
+    /// `LC_TERMINAL`: the terminal's name where SSH carries it along (iTerm2).
+    pub lc_terminal: Option<String>,
     /// `NO_COLOR` is set and not empty.
     pub no_color: bool,
     /// `VISUAL`, else `EDITOR`.
@@ -64,6 +66,7 @@ impl Environment {
             tmux_tmpdir: path("TMUX_TMPDIR"),
             term: text("TERM"),
             term_program: text("TERM_PROGRAM"),
+            lc_terminal: text("LC_TERMINAL"),
             no_color: text("NO_COLOR").is_some(),
             editor: text("VISUAL").or_else(|| text("EDITOR")),
             pager: text("PAGER"),

@@ -3,6 +3,7 @@
 
 pub mod banner;
 pub mod build;
+pub mod counts;
 pub mod facts;
 pub mod foreign;
 pub mod record;
@@ -79,6 +80,9 @@ pub enum DriverFact {
     Elsewhere {
         /// Its id, if known.
         pid: Option<u32>,
+        /// It goes on without a terminal.
+        #[serde(default)]
+        background: bool,
     },
     /// Nobody: the other process is gone; a viewer may take over.
     Nobody,

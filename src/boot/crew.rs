@@ -21,7 +21,7 @@ use crate::model::command::{Refusal, RefusalKind, Reply};
 use crate::model::tempo::Tempo;
 use crate::projection::DriverFact;
 use crate::store::Store;
-use crate::store::lock::Lock;
+use crate::store::lock::{Kind, Lock};
 use crate::store::reader::Reader;
 use crate::supervise::Supervisor;
 use crate::watch::{self, Watch};
@@ -125,7 +125,7 @@ impl Crew {
     }
 
     fn take_over(&self, runtime: &tokio::runtime::Handle) -> Result<(Lock, Surroundings), String> {
-        match Place::take(&self.ground.home).map_err(|failure| failure.message)? {
+        match Place::take(&self.ground.home, Kind::Foreground).map_err(|failure| failure.message)? {
             Place::Ours(lock) => {
                 let around = self.surroundings(runtime).map_err(|failure| failure.message)?;
                 if let Some(world) = &around.world {

@@ -8,13 +8,15 @@ use tokio::runtime::Runtime;
 
 use super::crew::Crew;
 use super::screen::Looks;
+use super::tell::{self, Ears, Seat};
 use super::{Ground, Place};
 use crate::agent::scripted::world::World;
 use crate::cli::Failure;
 use crate::driver::handle::{self, Handle, Line};
 use crate::logging;
 use crate::model::tempo::Tempo;
-use crate::store::lock::Lock;
+use crate::paths::{Environment, Home};
+use crate::store::lock::{Kind, Lock};
 use crate::supervise::{StopReason, Supervisor};
 
 /// How long tasks get to finish what they began: longer than the driver waits for a send sequence.
@@ -36,6 +38,9 @@ pub struct Engine {
     /// What starts and ends everything.
     pub supervisor: Supervisor,
     pub(super) looks: Option<Looks>,
+    ears: Option<Ears>,
+    home: Home,
+    environment: Environment,
     runtime: Runtime,
     world: Option<World>,
     log: String,
@@ -47,7 +52,7 @@ impl Engine {
     /// # Errors
     /// Another process drives it: its pid is named. Or something of the home cannot be opened.
     pub fn start(ground: Ground, how: How, tempo: Tempo) -> Result<Self, Failure> {
-        match Place::take(&ground.home)? {
+        match Place::take(&ground.home, Kind::Foreground)? {
             Place::Ours(lock) => Self::start_in(ground, lock, how, tempo),
             Place::Theirs(driver) => Err(driver.refusal()),
         }
@@ -105,7 +110,18 @@ impl Engine {
         logging::start(&ground.home, &ground.environment);
         let log = ground.home.log().display().to_string();
         let looks = Some(Looks::of(ground)?);
-        Ok((Self { handle, supervisor, looks, runtime, world: None, log }, line))
+        // Before the driver's first step: what that concludes is news already.
+        let ears = Some(Ears { events: handle.events(), projections: handle.projections() });
+        let (home, environment) = (ground.home.clone(), ground.environment.clone());
+        Ok((Self { handle, supervisor, looks, ears, home, environment, runtime, world: None, log }, line))
+    }
+
+    /// From now on the person is told what needs them and what completes, there where they sit.
+    pub fn tell(&mut self, seat: Seat) {
+        if let Some(ears) = self.ears.take() {
+            let _entered = self.runtime.enter();
+            tell::start(ears, seat, self.home.clone(), self.environment.clone(), &self.supervisor);
+        }
     }
 
     /// Runs a future of this thread to its end, beside everything else.

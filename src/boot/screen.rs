@@ -12,6 +12,7 @@ use tokio::sync::{mpsc, oneshot, watch};
 
 use super::Ground;
 use super::engine::Engine;
+use super::tell::Seat;
 use crate::agent::scripted::home::Part;
 use crate::agent::{Settings as Transports, live};
 use crate::cli::Failure;
@@ -22,8 +23,9 @@ use crate::model::command::{Command, Reply};
 use crate::model::ids::{RecordKey, SessionKey};
 use crate::paths::{Environment, Home};
 use crate::projection::{DriverFact, Projection, Shown};
-use crate::store::home_files::Remembered;
+use crate::store::home_files::{Remembered, read_config};
 use crate::supervise::Supervisor;
+use crate::tell::bytes;
 use crate::ui;
 use crate::ui::keymap::Keymap;
 use crate::ui::theme::{Symbols, THEMES, Theme};
@@ -33,6 +35,9 @@ use crate::watch::FolderWatch;
 const PATIENCE: Duration = Duration::from_secs(10);
 /// How long it waits until every session was looked at once. One that was not is shown as not looked at.
 const FIRST_LOOKS: Duration = Duration::from_secs(2);
+
+/// Calls for the person that may wait for the screen.
+const CALLS: usize = 16;
 
 /// What the screen is made of, gathered before the engine takes the ground.
 pub(super) struct Looks {
@@ -59,15 +64,18 @@ impl Looks {
         let folder = environment.current_dir.as_deref().map(|folder| folder.display().to_string());
         let settings = ui::Settings {
             zone: TimeZone::system(),
-            theme: theme(ground, &mut problems),
+            theme: theme(&ground.home, config.theme, environment.no_color, &mut problems),
             symbols: symbols(config.symbols, environment),
             keymap: keymap(&ground.home, &mut problems)?,
             nearby: ui::Nearby { window: window.collect(), worktree: folder },
             editor: program(environment.editor.as_deref()),
             pager: program(environment.pager.as_deref().or(Some("less"))),
             mouse: config.mouse,
-            memory: Box::new(Kept { home: ground.home.clone(), remembered: Remembered::load(&ground.home) }),
+            memory: Box::new(Kept { home: ground.home.clone() }),
+            title: bytes::has_title(environment.term.as_deref()),
+            problems: Vec::new(),
             fresh: None,
+            outside: None,
         };
         Ok(Self {
             settings,
@@ -90,6 +98,10 @@ impl Engine {
         for problem in &looks.problems {
             tracing::warn!("{problem}");
         }
+        looks.settings.problems.clone_from(&looks.problems);
+        let (call, calls) = mpsc::channel(CALLS);
+        looks.settings.outside = Some(calls);
+        self.tell(Seat::Screen(call));
         looks.settings.fresh = Some(self.block_on(async { fresh_looks(&looks.home, &self.supervisor) }));
         let mut projections = self.handle.projections();
         projections.mark_unchanged();
@@ -206,7 +218,7 @@ fn fresh_looks(home: &Home, supervisor: &Supervisor) -> mpsc::Receiver<ui::Fresh
 pub(super) fn read_looks(root: &Path) -> Result<ui::Fresh, Failure> {
     let ground = Ground::find(Some(root))?;
     let mut problems: Vec<String> = ground.problems.iter().map(ToString::to_string).collect();
-    let theme = theme(&ground, &mut problems);
+    let theme = theme(&ground.home, ground.config.theme, ground.environment.no_color, &mut problems);
     let symbols = symbols(ground.config.symbols, &ground.environment);
     let keymap = keymap(&ground.home, &mut problems)?;
     Ok(ui::Fresh { theme, symbols, keymap, problems })
@@ -292,49 +304,64 @@ impl ui::Engine for Driver {
     }
 }
 
-/// `state.toml` as the screen's memory.
+/// `state.toml` as the screen's memory. Read anew before each change: another dashboard may have written it meanwhile.
 struct Kept {
     home: Home,
-    remembered: Remembered,
 }
 
 impl ui::Memory for Kept {
     fn remembered(&self, name: &str) -> Option<Value> {
-        self.remembered.extra.get(name).and_then(|value| serde_json::to_value(value).ok())
+        Remembered::load(&self.home).get(name)
     }
 
     fn remember(&mut self, name: &str, value: Value) {
-        let Ok(value) = toml::Value::try_from(value) else { return };
-        self.remembered.extra.insert(name.to_owned(), value);
-        if let Err(error) = self.remembered.save(&self.home) {
-            tracing::warn!("{error}");
+        let mut remembered = Remembered::load(&self.home);
+        let kept =
+            remembered.set(name, value).and_then(|()| remembered.save(&self.home).map_err(|error| error.to_string()));
+        if let Err(why) = kept {
+            tracing::warn!("{why}");
         }
     }
 }
 
-fn theme(ground: &Ground, problems: &mut Vec<String>) -> Theme {
-    let name = match ground.config.theme {
-        _ if ground.environment.no_color => "mono",
+/// Everything in the files of looks, keys and settings that does not count, by file, key and problem.
+#[must_use]
+pub fn problems(home: &Home) -> Vec<String> {
+    let environment = Environment::read();
+    let (config, found) = read_config(home);
+    let mut problems: Vec<String> = found.iter().map(ToString::to_string).collect();
+    let _ = theme(home, config.theme, environment.no_color, &mut problems);
+    if let Err(failure) = keymap(home, &mut problems) {
+        problems.push(failure.message);
+    }
+    problems
+}
+
+fn theme(home: &Home, chosen: ThemeName, no_color: bool, problems: &mut Vec<String>) -> Theme {
+    let name = match chosen {
+        _ if no_color => "mono",
         ThemeName::Terminal => "terminal",
         ThemeName::Mono => "mono",
         ThemeName::HighContrast => "high-contrast",
         ThemeName::ColourBlind => "colour-blind",
     };
-    let own = read(&ground.home.theme(), problems);
+    let own = read(&home.theme(), problems);
     let chosen = own.as_deref().map_or_else(|| Theme::named(THEMES, name), |own| Theme::named(own, name));
     chosen
         .or_else(|problem| {
-            problems.push(format!("theme: {problem}"));
+            problems.push(format!("theme.toml: {problem}; the theme that comes with trellis counts"));
             Theme::named(THEMES, name)
         })
-        .unwrap_or_else(|_| Theme::standard(ground.environment.no_color))
+        .unwrap_or_else(|_| Theme::standard(no_color))
 }
 
 fn keymap(home: &Home, problems: &mut Vec<String>) -> Result<Keymap, Failure> {
     if let Some(own) = read(&home.keymap(), problems) {
         match Keymap::standard().and_then(|keymap| keymap.overlaid(&own)) {
             Ok(keymap) => return Ok(keymap),
-            Err(problem) => problems.push(format!("keymap.toml: {problem}; the standard keys count")),
+            Err(problem) => {
+                problems.push(format!("keymap.toml: {problem}; the standard keys count"));
+            }
         }
     }
     Keymap::standard().map_err(Failure::internal)

@@ -7,7 +7,7 @@ use super::drive::{self, End, Listener, is_stop_of};
 use super::{DemoArgs, Failure, out, start};
 use crate::agent::scripted::home::{self, Stage, Wanted};
 use crate::agent::scripted::scenes::{SCENES, Scene};
-use crate::boot::{Engine, Ground, How, Place};
+use crate::boot::{Engine, Ground, How, Place, Seat};
 use crate::clock;
 use crate::driver::ports::Loaded;
 use crate::model::command::NewRun;
@@ -17,6 +17,7 @@ use crate::model::ids::Role;
 use crate::model::run::{RunRecord, RunStop};
 use crate::model::tempo::Tempo;
 use crate::paths::{Environment, Home};
+use crate::store::lock::Kind;
 
 /// Plays.
 ///
@@ -35,7 +36,7 @@ pub fn demo(home: Option<&Path>, args: &DemoArgs) -> Result<(), Failure> {
     let root = named.map_or_else(own_folder, Ok)?;
     // Before the lock, which is a file of the home too: a folder of somebody else's gets none.
     home::may_be_one(&root).map_err(Failure::refused)?;
-    let lock = match Place::take(&Home::at(&root))? {
+    let lock = match Place::take(&Home::at(&root), Kind::Foreground)? {
         Place::Ours(lock) => lock,
         // Whoever drives this home also plays it.
         Place::Theirs(driver) if args.headless => return Err(driver.refusal()),
@@ -128,7 +129,8 @@ fn order(stage: &Stage, tempo: Tempo) -> Result<NewRun, Failure> {
     Ok(NewRun { implementer: side(Role::Implementer)?, reviewer: side(Role::Reviewer)?, config })
 }
 
-fn headless(engine: Engine, stage: &Stage, run: Option<RunRecord>, tempo: Tempo) -> Result<(), Failure> {
+fn headless(mut engine: Engine, stage: &Stage, run: Option<RunRecord>, tempo: Tempo) -> Result<(), Failure> {
+    engine.tell(Seat::Plain);
     let mut listener = Listener::of(&engine);
     let order = order(stage, tempo)?;
     let outcome = engine.block_on(async {

@@ -8,13 +8,14 @@ use std::path::Path;
 use tokio::sync::broadcast::error::{RecvError, TryRecvError};
 
 use super::{Failure, out};
-use crate::boot::{Engine, Ground, How, Place};
+use crate::boot::{Engine, Ground, How, Place, Seat};
 use crate::model::event::{Event, EventKind};
 use crate::model::ids::{RecordKey, RunId};
 use crate::model::pair::PauseReason;
 use crate::model::run::RunStop;
 use crate::model::tempo::Tempo;
 use crate::projection::{Projection, RunView, Standing};
+use crate::store::lock::Kind;
 use crate::supervise::StopReason;
 
 /// Opens the dashboard.
@@ -24,7 +25,7 @@ use crate::supervise::StopReason;
 pub fn dashboard(home: Option<&Path>) -> Result<(), Failure> {
     need_terminal()?;
     let ground = Ground::find(home)?;
-    match Place::take(&ground.home)? {
+    match Place::take(&ground.home, Kind::Foreground)? {
         Place::Ours(lock) => Engine::start_in(ground, lock, How::Drive, Tempo::REAL)?.dashboard(),
         Place::Theirs(_) => Engine::watch(ground)?.dashboard(),
     }
@@ -50,7 +51,8 @@ pub fn need_terminal() -> Result<(), Failure> {
 pub fn drive(home: Option<&Path>) -> Result<(), Failure> {
     let ground = Ground::find(home)?;
     tell_problems(&ground);
-    let engine = Engine::start(ground, How::Drive, Tempo::REAL)?;
+    let mut engine = Engine::start(ground, How::Drive, Tempo::REAL)?;
+    engine.tell(Seat::Plain);
     engine.let_person_act();
     let mut listener = Listener::of(&engine);
     let ended: Result<Option<&str>, Failure> = engine.block_on(async {

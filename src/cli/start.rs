@@ -10,7 +10,7 @@ use super::drive::{Listener, tell_problems};
 use super::{Failure, StartArgs, out};
 use crate::agent::live::LiveSession;
 use crate::agent::scripted::home::Part;
-use crate::boot::{Engine, Ground, How};
+use crate::boot::{Engine, Ground, How, Seat};
 use crate::model::command::{Command, NewRun, Refusal, RefusalKind, Reply};
 use crate::model::config::RunConfig;
 use crate::model::ids::{RecordKey, RunId, SessionKey, SessionRef};
@@ -35,7 +35,10 @@ pub fn start(home: Option<&Path>, args: &StartArgs) -> Result<(), Failure> {
     };
     let place = ground.home.root().display().to_string();
     let how = if args.headless { How::Drive } else { How::RecordOnly };
-    let engine = Engine::start(ground, how, Tempo::REAL)?;
+    let mut engine = Engine::start(ground, how, Tempo::REAL)?;
+    if how == How::Drive {
+        engine.tell(Seat::Plain);
+    }
     let mut listener = Listener::of(&engine);
     let outcome = engine.block_on(async {
         let (run, note) = create(&engine, order).await?;

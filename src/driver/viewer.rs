@@ -5,11 +5,12 @@ use std::time::Duration;
 
 use super::core::{Core, Input};
 use super::handle::{Line, Request};
-use super::ports::{Agents, Job, Loaded, Records, SaveError, Transcripts};
+use super::ports::{Agents, FoundSession, Job, Loaded, Records, SaveError, TranscriptRead, Transcripts};
 use super::task::Edges;
+use crate::machine::TranscriptFact;
 use crate::model::command::{Refusal, RefusalKind, Reply};
 use crate::model::event::{Decision, Event};
-use crate::model::ids::{PairId, RecordKey, RunId, SessionKey};
+use crate::model::ids::{PairId, RecordKey, RunId, SessionKey, SessionRef};
 use crate::model::pair::PairRecord;
 use crate::model::run::RunRecord;
 use crate::model::session::SessionNote;
@@ -108,6 +109,24 @@ pub struct NoAgents;
 
 impl Agents for NoAgents {
     fn begin(&mut self, _job: Job) {}
+}
+
+/// No transcript is read.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct NoTranscripts;
+
+impl Transcripts for NoTranscripts {
+    fn read(&mut self, _session: &SessionRef, _now: Timestamp) -> TranscriptRead {
+        TranscriptRead { fact: TranscriptFact::NotYet, conversation: None }
+    }
+
+    fn sessions(&mut self) -> Vec<FoundSession> {
+        Vec::new()
+    }
+
+    fn changed(&mut self) -> Vec<SessionKey> {
+        Vec::new()
+    }
 }
 
 /// Agents that are looked at and never touched: what a viewer may do.

@@ -1,11 +1,10 @@
 //! The small files of a home beside the records: `config.toml` and `state.toml`, and long messages that go out as files.
 //! What their values mean is known elsewhere.
 
-use std::collections::{BTreeMap, BTreeSet};
 use std::io;
 use std::path::{Path, PathBuf};
 
-use serde::{Deserialize, Serialize};
+use serde_json::Value;
 
 use super::atomic::Writer;
 use super::files::{Files, OsFiles, in_words};
@@ -27,7 +26,7 @@ pub struct WriteError {
 #[must_use]
 pub fn read_config(home: &Home) -> (Config, Vec<ConfigProblem>) {
     let path = home.config();
-    let file = path.display().to_string();
+    let file = String::from("config.toml");
     match OsFiles.read(&path, 0) {
         Ok((bytes, _)) => Config::parse(&file, &String::from_utf8_lossy(&bytes)),
         Err(error) if error.kind() == io::ErrorKind::NotFound => (Config::default(), Vec::new()),
@@ -74,31 +73,34 @@ pub fn write_message(folder: &Path, text: &str) -> Result<PathBuf, WriteError> {
     }
 }
 
-/// `state.toml`: what the screens remember for the person.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-#[serde(default)]
-pub struct Remembered {
-    /// Mouse reporting, when it was turned by hand.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub mouse: Option<bool>,
-    /// When a key was last pressed: what happened since is the summary.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub last_key_at: Option<jiff::Timestamp>,
-    /// Notes that were dismissed.
-    pub dismissed: BTreeSet<String>,
-    /// Values of the forms, by form and field (`new_run`, `max_rounds`).
-    pub forms: BTreeMap<String, BTreeMap<String, String>>,
-    /// Unknown values are kept.
-    #[serde(flatten)]
-    pub extra: BTreeMap<String, toml::Value>,
-}
+/// `state.toml`: what the screens remember for the person, by name. It belongs to the dashboards: whoever shows a home
+/// writes it, whether it drives or not.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Remembered(toml::Table);
 
 impl Remembered {
     /// Reads it; one that is not there or cannot be read remembers nothing.
     #[must_use]
     pub fn load(home: &Home) -> Self {
         let text = OsFiles.read(&home.state(), 0).map(|(bytes, _)| String::from_utf8_lossy(&bytes).into_owned());
-        text.ok().and_then(|text| toml::from_str(&text).ok()).unwrap_or_default()
+        text.ok().and_then(|text| text.parse().ok()).map(Self).unwrap_or_default()
+    }
+
+    /// The value under a name.
+    #[must_use]
+    pub fn get(&self, name: &str) -> Option<Value> {
+        self.0.get(name).and_then(|value| serde_json::to_value(value).ok())
+    }
+
+    /// Puts a value under a name. What is nothing is left out: TOML has no word for it.
+    ///
+    /// # Errors
+    /// TOML cannot hold it.
+    pub fn set(&mut self, name: &str, value: Value) -> Result<(), String> {
+        let value =
+            toml::Value::try_from(without_nulls(value)).map_err(|error| format!("can't keep {name}: {error}"))?;
+        self.0.insert(name.to_owned(), value);
+        Ok(())
     }
 
     /// Writes it.
@@ -106,9 +108,17 @@ impl Remembered {
     /// # Errors
     /// The old file is still there.
     pub fn save(&self, home: &Home) -> Result<(), WriteError> {
-        let path = home.state();
-        let text = toml::to_string(self)
-            .map_err(|error| WriteError { path: path.clone(), source: io::Error::other(error.to_string()) })?;
-        write(&path, &text)
+        write(&home.state(), &self.0.to_string())
+    }
+}
+
+fn without_nulls(value: Value) -> Value {
+    match value {
+        Value::Object(fields) => {
+            let fields = fields.into_iter().filter(|(_, value)| !value.is_null());
+            Value::Object(fields.map(|(name, value)| (name, without_nulls(value))).collect())
+        }
+        Value::Array(items) => Value::Array(items.into_iter().map(without_nulls).collect()),
+        other => other,
     }
 }

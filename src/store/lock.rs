@@ -1,5 +1,6 @@
 //! One driver a home: a lock of the operating system on `trellis.lock`, which ends with the process however it ends.
-//! The pid inside is for people only; it decides nothing.
+//! What stands inside decides nothing about the lock: it says who holds it, for people, and for a start that asks a
+//! background driver to end. One line: pid, kind, and the system's mark of the process's start.
 
 use std::fs::{File, OpenOptions, TryLockError};
 use std::io::{self, Read, Seek, Write};
@@ -20,19 +21,71 @@ const BETWEEN_TRIES: Duration = Duration::from_millis(5);
 /// The lock, held until it is dropped or the process ends.
 #[derive(Debug)]
 pub struct Lock {
-    _file: File,
+    file: File,
+}
+
+impl Drop for Lock {
+    fn drop(&mut self) {
+        // Whoever takes it next is not taken for us before its own name stands there.
+        let _ = self.file.set_len(0);
+    }
+}
+
+/// How a driver was started.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Kind {
+    /// Somebody sits in front of it, or started it by hand: nobody ends it unasked.
+    #[default]
+    Foreground,
+    /// It goes on without a terminal until a dashboard comes back.
+    Background,
+}
+
+impl Kind {
+    const fn word(self) -> &'static str {
+        match self {
+            Self::Foreground => "foreground",
+            Self::Background => "background",
+        }
+    }
+}
+
+/// Who holds a lock, as it says itself.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Claim {
+    /// Its process.
+    pub pid: u32,
+    /// How it was started. A lock that does not say is one of the foreground.
+    pub kind: Kind,
+    /// The system's mark of its start: with the pid it names one process and never another. Empty: not known.
+    pub start_mark: String,
+}
+
+impl Claim {
+    /// Of this process; `start_mark` as the system gives it.
+    #[must_use]
+    pub fn of_this(kind: Kind, start_mark: String) -> Self {
+        Self { pid: std::process::id(), kind, start_mark }
+    }
+
+    fn parse(text: &str) -> Option<Self> {
+        let mut words = text.split_whitespace();
+        let pid = words.next()?.parse().ok()?;
+        let kind = if words.next() == Some(Kind::Background.word()) { Kind::Background } else { Kind::Foreground };
+        Some(Self { pid, kind, start_mark: words.collect::<Vec<_>>().join(" ") })
+    }
 }
 
 /// Why the lock was not taken.
 #[derive(Debug, thiserror::Error)]
 pub enum LockError {
     /// Another process drives this home.
-    #[error("{} is held by {}; only one process can drive a home", home.display(), by_whom(*pid))]
+    #[error("{} is held by {}; only one process can drive a home", home.display(), by_whom(by.as_ref()))]
     Held {
         /// The home.
         home: PathBuf,
         /// The other process, if the file names one.
-        pid: Option<u32>,
+        by: Option<Claim>,
     },
     /// The file cannot be made or locked.
     #[error("can't lock {}: {}; give --home a folder that can be written", path.display(), in_words(source))]
@@ -45,24 +98,32 @@ pub enum LockError {
 }
 
 /// Who drives a home.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Holder {
     /// Nobody.
     Nobody,
-    /// A process, with its pid if the file names one.
-    Process(Option<u32>),
+    /// A process, if the file names one.
+    Process(Option<Claim>),
 }
 
-fn by_whom(pid: Option<u32>) -> String {
-    pid.map_or_else(|| "another process".to_owned(), |pid| format!("pid {pid}"))
+fn by_whom(by: Option<&Claim>) -> String {
+    by.map_or_else(|| "another process".to_owned(), |claim| format!("pid {}", claim.pid))
 }
 
 impl Lock {
-    /// Takes the lock; makes the home's folder if it is not there.
+    /// Takes the lock as a driver of the foreground; makes the home's folder if it is not there.
     ///
     /// # Errors
     /// It is held, or the file cannot be opened.
     pub fn take(home: &Home) -> Result<Self, LockError> {
+        Self::take_as(home, &Claim::of_this(Kind::Foreground, String::new()))
+    }
+
+    /// Takes the lock and says who has it.
+    ///
+    /// # Errors
+    /// As [`Lock::take`].
+    pub fn take_as(home: &Home, claim: &Claim) -> Result<Self, LockError> {
         let path = home.lock();
         let fault = |source| LockError::Io { path: path.clone(), source };
         std::fs::DirBuilder::new().recursive(true).mode(0o700).create(home.root()).map_err(fault)?;
@@ -70,24 +131,25 @@ impl Lock {
         for attempt in 1.. {
             match file.try_lock() {
                 Ok(()) => break,
-                Err(TryLockError::WouldBlock) if attempt < patience(pid_in(&mut file)) => {
+                Err(TryLockError::WouldBlock) if attempt < patience(claim_in(&mut file).as_ref()) => {
                     std::thread::sleep(BETWEEN_TRIES);
                 }
                 Err(TryLockError::WouldBlock) => {
-                    return Err(LockError::Held { home: home.root().to_owned(), pid: pid_in(&mut file) });
+                    return Err(LockError::Held { home: home.root().to_owned(), by: claim_in(&mut file) });
                 }
                 Err(TryLockError::Error(source)) => return Err(fault(source)),
             }
         }
-        // The lock is what counts: a pid that cannot be written is only missing in a sentence.
-        let _ = file.set_len(0).and_then(|()| file.rewind()).and_then(|()| writeln!(file, "{}", std::process::id()));
-        Ok(Self { _file: file })
+        // The lock is what counts: a name that cannot be written is only missing in a sentence.
+        let line = format!("{} {} {}", claim.pid, claim.kind.word(), claim.start_mark);
+        let _ = file.set_len(0).and_then(|()| file.rewind()).and_then(|()| writeln!(file, "{}", line.trim_end()));
+        Ok(Self { file })
     }
 }
 
 /// How often a held lock is tried.
-fn patience(holder: Option<u32>) -> u32 {
-    let pid = holder.and_then(|pid| i32::try_from(pid).ok()).and_then(rustix::process::Pid::from_raw);
+fn patience(holder: Option<&Claim>) -> u32 {
+    let pid = holder.and_then(|claim| i32::try_from(claim.pid).ok()).and_then(rustix::process::Pid::from_raw);
     let is_dead = pid.is_some_and(|pid| rustix::process::test_kill_process(pid) == Err(rustix::io::Errno::SRCH));
     if is_dead { TRIES_BEHIND_THE_DEAD } else { TRIES }
 }
@@ -105,7 +167,7 @@ pub fn holder(home: &Home) -> Result<Holder, LockError> {
     };
     match file.try_lock_shared() {
         Ok(()) => Ok(Holder::Nobody),
-        Err(TryLockError::WouldBlock) => Ok(Holder::Process(pid_in(&mut file))),
+        Err(TryLockError::WouldBlock) => Ok(Holder::Process(claim_in(&mut file))),
         Err(TryLockError::Error(source)) => Err(LockError::Io { path, source }),
     }
 }
@@ -114,9 +176,23 @@ fn open(path: &Path, create: bool) -> io::Result<File> {
     OpenOptions::new().read(true).write(create).create(create).truncate(false).mode(0o600).open(path)
 }
 
-fn pid_in(file: &mut File) -> Option<u32> {
+fn claim_in(file: &mut File) -> Option<Claim> {
     let mut text = String::new();
     file.rewind().ok()?;
-    file.take(32).read_to_string(&mut text).ok()?;
-    text.trim().parse().ok()
+    file.take(256).read_to_string(&mut text).ok()?;
+    Claim::parse(&text)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_lock_of_an_older_trellis_is_one_of_the_foreground() {
+        let old = Claim { pid: 4_242, kind: Kind::Foreground, start_mark: String::new() };
+        assert_eq!(Claim::parse("4242\n"), Some(old));
+        let new = Claim { pid: 7, kind: Kind::Background, start_mark: "81 5".to_owned() };
+        assert_eq!(Claim::parse("7 background 81 5\n"), Some(new));
+        assert_eq!((Claim::parse(""), Claim::parse("background")), (None, None));
+    }
 }

@@ -6,12 +6,13 @@ use std::path::{Path, PathBuf};
 
 use super::files::{FileMark, Files, OsFiles};
 use super::load::{self, Read};
-use super::lock::{self, Holder};
+use super::lock::{self, Holder, Kind};
 use super::schema::{Decoded, Kept, Need};
 use super::{journal, old_of, show};
 use crate::driver::ports::{Loaded, ReadOnly};
 use crate::driver::viewer::Shelf;
-use crate::model::event::Event;
+use crate::model::event::{Event, EventKind};
+use crate::model::ids::SessionId;
 use crate::model::outbox::Entry;
 use crate::model::pair::{PairRecord, SCHEMA};
 use crate::model::run::RunRecord;
@@ -20,6 +21,8 @@ use crate::projection::DriverFact;
 
 /// Bytes at the end of `events.jsonl` among which new events are looked for.
 const NEW_EVENTS: u64 = 1 << 20;
+/// Bytes at its end that hold the newest state of each session at work.
+const LATE_EVENTS: u64 = 256 << 10;
 
 /// A view of a home for a process that does not drive it.
 #[derive(Debug)]
@@ -98,6 +101,22 @@ impl<F: Files> Reader<F> {
         loaded
     }
 
+    /// The sessions in which an agent asks for approval, by the newest events of the driver that holds the lock.
+    pub fn sessions_that_ask(&self) -> Vec<SessionId> {
+        let since = self.files.stat(&self.home.lock()).ok().flatten().map(|mark| mark.modified);
+        let events: Vec<Event> = journal::tail(&self.files, &self.home.events(), LATE_EVENTS).unwrap_or_default();
+        let mut asks: Vec<SessionId> = Vec::new();
+        for event in events.iter().filter(|event| event.kind == EventKind::SessionStateChanged) {
+            let Some(session) = &event.session_id else { continue };
+            asks.retain(|known| known != session);
+            let is_of_this_driver = since.is_none_or(|taken| event.at.as_nanosecond() >= taken);
+            if is_of_this_driver && event.reason.as_deref() == Some("needs_approval") {
+                asks.push(session.clone());
+            }
+        }
+        asks
+    }
+
     /// Events published since the last call, oldest first; none at the first.
     pub fn new_events(&mut self) -> Vec<Event> {
         let path = self.home.events();
@@ -132,9 +151,12 @@ impl<F: Files> Shelf for Reader<F> {
     fn driver(&mut self) -> DriverFact {
         match lock::holder(&self.home) {
             Ok(Holder::Nobody) => DriverFact::Nobody,
-            Ok(Holder::Process(pid)) => DriverFact::Elsewhere { pid },
+            Ok(Holder::Process(by)) => DriverFact::Elsewhere {
+                background: by.as_ref().is_some_and(|claim| claim.kind == Kind::Background),
+                pid: by.map(|claim| claim.pid),
+            },
             // It cannot be told: as long as that is so, nobody takes over.
-            Err(_) => DriverFact::Elsewhere { pid: None },
+            Err(_) => DriverFact::Elsewhere { pid: None, background: false },
         }
     }
 }

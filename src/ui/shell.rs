@@ -17,6 +17,7 @@ use tokio_stream::StreamExt as _;
 
 use crate::clock;
 use crate::model::command::Reply;
+use crate::projection::counts::Counts;
 
 use super::app::{App, Effect, Exit, Msg, Nearby, Then};
 use super::draw;
@@ -65,8 +66,14 @@ pub struct Settings {
     pub mouse: bool,
     /// What is remembered between two starts.
     pub memory: Box<dyn Memory>,
+    /// The pane's title says how the runs stand.
+    pub title: bool,
+    /// What of the person's files does not count, said with the first frame.
+    pub problems: Vec<String>,
     /// Looks and keys that count from now on, where somebody watches their files.
     pub fresh: Option<mpsc::Receiver<Fresh>>,
+    /// What the terminal is to be sent beside the frames: a bell, a notification.
+    pub outside: Option<mpsc::Receiver<Vec<u8>>>,
 }
 
 struct Shell<E> {
@@ -92,7 +99,7 @@ pub async fn run<E: Engine>(engine: E, settings: Settings) -> anyhow::Result<Exi
     let mut terminate = signal(SignalKind::terminate()).context("listen for signals")?;
     let mut hangup = signal(SignalKind::hangup()).context("listen for signals")?;
     let mut interrupt = signal(SignalKind::interrupt()).context("listen for signals")?;
-    let screen = Screen::enter(mouse)?;
+    let screen = Screen::enter(mouse, settings.title)?;
     let mut app =
         App::new(engine.projection(), settings.keymap.clone(), clock::now(), settings.zone.clone(), screen.size());
     app.nearby = settings.nearby.clone();
@@ -109,6 +116,8 @@ pub async fn run<E: Engine>(engine: E, settings: Settings) -> anyhow::Result<Exi
         drawn_at: None,
         wake_at: None,
     };
+    let problems = std::mem::take(&mut shell.settings.problems);
+    shell.tell_problems(&problems);
     shell.take(Msg::Woken)?;
     loop {
         let due = shell.next_frame();
@@ -130,8 +139,12 @@ pub async fn run<E: Engine>(engine: E, settings: Settings) -> anyhow::Result<Exi
                 }
                 Some(Msg::Changed(shell.engine.projection()))
             }
-            fresh = next_fresh(&mut shell.settings.fresh) => {
+            fresh = next_of(&mut shell.settings.fresh) => {
                 shell.look_anew(fresh);
+                None
+            }
+            bytes = next_of(&mut shell.settings.outside) => {
+                shell.screen.write(&bytes)?;
                 None
             }
             () = sleep_to(due) => {
@@ -162,14 +175,14 @@ async fn next_event(events: &mut Option<EventStream>) -> Option<std::io::Result<
     }
 }
 
-/// Never ends when nobody watches.
-async fn next_fresh(fresh: &mut Option<mpsc::Receiver<Fresh>>) -> Fresh {
-    if let Some(next) = fresh
-        && let Some(looks) = next.recv().await
+/// The next thing that comes; never ends when nobody sends any.
+async fn next_of<T>(source: &mut Option<mpsc::Receiver<T>>) -> T {
+    if let Some(next) = source
+        && let Some(value) = next.recv().await
     {
-        return looks;
+        return value;
     }
-    *fresh = None;
+    *source = None;
     std::future::pending().await
 }
 
@@ -199,11 +212,23 @@ impl<E: Engine> Shell<E> {
         self.settings.theme = fresh.theme;
         self.settings.symbols = fresh.symbols;
         self.app.keymap = fresh.keymap;
-        match fresh.problems.first() {
-            Some(problem) => self.app.say(problem.clone(), true),
-            None => self.app.say("the changed settings count".to_owned(), false),
+        if fresh.problems.is_empty() {
+            self.app.say("the changed settings count".to_owned(), false);
         }
+        self.tell_problems(&fresh.problems);
         self.dirty = true;
+    }
+
+    /// Says the first; the others wait for it to be mended, or for `trellis config check`.
+    fn tell_problems(&mut self, problems: &[String]) {
+        let more = match problems.len() {
+            0 => return,
+            1 => String::new(),
+            n => format!(" (and {} more: trellis config check)", n - 1),
+        };
+        if let Some(first) = problems.first() {
+            self.app.say(format!("{first}{more}"), true);
+        }
     }
 
     /// When something visible changes by itself.
@@ -226,7 +251,7 @@ impl<E: Engine> Shell<E> {
         })?;
         self.wake_at = wake_at;
         self.app.frame_drawn();
-        Ok(())
+        self.screen.set_title(&Counts::of(&self.app.projection).short())
     }
 
     /// Takes a message and carries out what it leads to; an exit ends the loop.

@@ -7,9 +7,10 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use anyhow::Context as _;
 use crossterm::clipboard::CopyToClipboard;
 use crossterm::event::{DisableBracketedPaste, DisableMouseCapture, EnableBracketedPaste, EnableMouseCapture};
+use crossterm::style::Print;
 use crossterm::terminal::{
     BeginSynchronizedUpdate, Clear, ClearType, EndSynchronizedUpdate, EnterAlternateScreen, LeaveAlternateScreen,
-    disable_raw_mode, enable_raw_mode,
+    SetTitle, disable_raw_mode, enable_raw_mode,
 };
 use crossterm::{cursor, execute, queue};
 use ratatui::Terminal;
@@ -19,12 +20,20 @@ use ratatui::layout::{Position, Rect};
 
 /// Whether the terminal is ours now: what the panic hook and every way out look at.
 static ENTERED: AtomicBool = AtomicBool::new(false);
+/// Whether the title is ours now.
+static TITLED: AtomicBool = AtomicBool::new(false);
+
+/// Keeps the title that stands (`CSI 22 ; 2 t`), and gives it back (`CSI 23 ; 2 t`).
+const KEEP_TITLE: &str = "\x1b[22;2t";
+const KEPT_TITLE: &str = "\x1b[23;2t";
 
 /// The terminal while the screen has it; given back when this is dropped.
 #[derive(Debug)]
 pub struct Screen {
     terminal: Terminal<CrosstermBackend<Stdout>>,
     mouse: bool,
+    /// What the title says; `None`: it is not ours to set.
+    title: Option<String>,
 }
 
 impl Screen {
@@ -32,7 +41,7 @@ impl Screen {
     ///
     /// # Errors
     /// When standard output is no terminal or refuses.
-    pub fn enter(mouse: bool) -> anyhow::Result<Self> {
+    pub fn enter(mouse: bool, title: bool) -> anyhow::Result<Self> {
         give_back_on_panic();
         take().context("open trellis in a terminal")?;
         let terminal = match Terminal::new(CrosstermBackend::new(stdout())) {
@@ -42,7 +51,7 @@ impl Screen {
                 return Err(error).context("open trellis in a terminal");
             }
         };
-        let mut screen = Self { terminal, mouse: false };
+        let mut screen = Self { terminal, mouse: false, title: title.then(String::new) };
         screen.set_mouse(mouse)?;
         // Terminals without an alternate screen keep what was there before: the first frame starts from nothing.
         screen.clear()?;
@@ -98,6 +107,30 @@ impl Screen {
             .context("write to the terminal")
     }
 
+    /// Sets the title, where it is ours and says something else. The one before comes back with the terminal.
+    ///
+    /// # Errors
+    /// When the terminal is gone.
+    pub fn set_title(&mut self, words: &str) -> anyhow::Result<()> {
+        if self.title.as_deref().is_none_or(|title| title == words) {
+            return Ok(());
+        }
+        if !TITLED.swap(true, Ordering::SeqCst) {
+            execute!(self.terminal.backend_mut(), Print(KEEP_TITLE)).context("write to the terminal")?;
+        }
+        self.title = Some(words.to_owned());
+        execute!(self.terminal.backend_mut(), SetTitle(words)).context("write to the terminal")
+    }
+
+    /// Sends bytes that draw nothing: a bell, a notification.
+    ///
+    /// # Errors
+    /// When the terminal is gone.
+    pub fn write(&mut self, bytes: &[u8]) -> anyhow::Result<()> {
+        let out = self.terminal.backend_mut();
+        out.write_all(bytes).and_then(|()| Write::flush(out)).context("write to the terminal")
+    }
+
     /// Puts a text on the clipboard through the terminal (OSC 52).
     ///
     /// # Errors
@@ -114,6 +147,9 @@ impl Screen {
     pub fn lend<T>(&mut self, meanwhile: impl FnOnce() -> T) -> anyhow::Result<T> {
         give_back();
         let result = meanwhile();
+        if let Some(title) = &mut self.title {
+            title.clear();
+        }
         take().context("take the terminal back")?;
         if self.mouse {
             execute!(self.terminal.backend_mut(), EnableMouseCapture).context("write to the terminal")?;
@@ -148,6 +184,9 @@ pub fn give_back() {
     // Each may fail on a terminal that is gone; the others are tried all the same.
     let _ = execute!(out, DisableMouseCapture);
     let _ = execute!(out, DisableBracketedPaste, EndSynchronizedUpdate);
+    if TITLED.swap(false, Ordering::SeqCst) {
+        let _ = execute!(out, Print(KEPT_TITLE));
+    }
     let _ = execute!(out, LeaveAlternateScreen, cursor::Show);
     let _ = disable_raw_mode();
     let _ = out.flush();

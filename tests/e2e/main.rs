@@ -22,4 +22,5 @@ mod doctor;
 mod kills;
 mod real_agents;
 mod scenes;
+mod telling;
 mod terminal;

@@ -90,6 +90,17 @@ impl Terminal {
         }
     }
 
+    /// Lets the shell know that it runs inside tmux, which its fresh environment does not say.
+    pub fn know_tmux(&self) {
+        let (server, pane) = (self.fact("pid"), self.fact("pane_id"));
+        self.run(&format!("export TMUX={},{server},0 TMUX_PANE={pane}", self.socket.display()));
+    }
+
+    /// A command line that shows this terminal inside another one.
+    pub fn attached(&self) -> String {
+        format!("TMUX= tmux -u -S {} attach", self.socket.display())
+    }
+
     /// What stands on the screen.
     pub fn screen(&self) -> String {
         String::from_utf8_lossy(&self.tmux(&["capture-pane", "-p", "-t", "t"]).stdout).into_owned()

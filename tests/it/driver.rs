@@ -507,7 +507,8 @@ fn a_stopped_run_can_be_run_on_and_discarded() {
 fn a_viewer_refuses_orders_and_names_the_driver() {
     let world = World::new();
     let records = world::MemRecords { disk: world.disk.clone(), journal: world.journal.clone() };
-    let options = Options { driver: DriverFact::Elsewhere { pid: Some(4_242) }, ..Options::default() };
+    let options =
+        Options { driver: DriverFact::Elsewhere { pid: Some(4_242), background: false }, ..Options::default() };
     let transcripts = world::MemTranscripts(world.talks.clone());
     let mut viewer = trellis::driver::core::Core::start(records, transcripts, NoAgents, options, world.now);
     let order = NewRun { implementer: claude(), reviewer: codex(), config: RunConfig::default() };
@@ -520,7 +521,7 @@ fn a_viewer_refuses_orders_and_names_the_driver() {
 fn a_viewer_shows_what_the_driver_does_and_writes_nothing() {
     let mut world = World::new();
     let records = world::MemRecords { disk: world.disk.clone(), journal: world.journal.clone() };
-    let options = Options { driver: DriverFact::Elsewhere { pid: None }, ..Options::default() };
+    let options = Options { driver: DriverFact::Elsewhere { pid: None, background: false }, ..Options::default() };
     let transcripts = world::MemTranscripts(world.talks.clone());
     let mut viewer = trellis::driver::core::Core::start(records, transcripts, NoAgents, options, world.now);
     let run = world.new_run(FirstPhase::Next);

@@ -12,7 +12,7 @@ use trellis::model::ids::RecordKey;
 use trellis::model::outbox::EntryState;
 use trellis::paths::Home;
 use trellis::store::home_files::{Remembered, read_config, write_message, write_new};
-use trellis::store::lock::{Holder, Lock, LockError, holder};
+use trellis::store::lock::{Claim, Holder, Kind, Lock, LockError, holder};
 use trellis::store::reader::Reader;
 use trellis::store::{ROTATE_AT, Store};
 
@@ -85,16 +85,20 @@ fn s3_one_driver_a_home_and_its_pid_is_named() {
     assert_eq!(holder(&home).unwrap(), Holder::Nobody);
     let lock = Lock::take(&home).unwrap();
     let pid = std::process::id();
-    assert_eq!(holder(&home).unwrap(), Holder::Process(Some(pid)));
+    let claim = Claim { pid, kind: Kind::Foreground, start_mark: String::new() };
+    assert_eq!(holder(&home).unwrap(), Holder::Process(Some(claim.clone())));
     match Lock::take(&home) {
-        Err(error @ LockError::Held { pid: Some(named), .. }) => {
-            assert_eq!(named, pid);
+        Err(error @ LockError::Held { by: Some(_), .. }) => {
             assert!(error.to_string().contains(&format!("held by pid {pid}")), "{error}");
         }
         other => panic!("{other:?}"),
     }
     drop(lock);
     assert_eq!(holder(&home).unwrap(), Holder::Nobody);
+    let claim = Claim { kind: Kind::Background, start_mark: "12 3".to_owned(), ..claim };
+    let lock = Lock::take_as(&home, &claim).unwrap();
+    assert_eq!(holder(&home).unwrap(), Holder::Process(Some(claim)));
+    drop(lock);
     // What a dead process wrote into it means nothing.
     fs::write(home.lock(), "4242\n").unwrap();
     assert_eq!(holder(&home).unwrap(), Holder::Nobody);
@@ -140,12 +144,16 @@ fn the_small_files_are_read_and_written() {
     assert!(problems[0].to_string().contains("config.toml: theme: "), "{}", problems[0]);
 
     assert_eq!(Remembered::load(&home), Remembered::default());
-    let mut remembered = Remembered { mouse: Some(true), ..Remembered::default() };
-    remembered.forms.entry("new_run".to_owned()).or_default().insert("words".to_owned(), "a \"b\"\n=c".to_owned());
-    remembered.dismissed.insert("watches".to_owned());
-    remembered.extra.insert("later".to_owned(), toml::Value::Integer(3));
+    let mut remembered = Remembered::default();
+    let form = serde_json::json!({"words": "a \"b\"\n=c", "phases": null, "prompts": {"feedback": null}});
+    for (name, value) in [("new_run", form), ("mouse", true.into()), ("dismissed", serde_json::json!(["driving"]))] {
+        remembered.set(name, value).unwrap();
+    }
     remembered.save(&home).unwrap();
-    assert_eq!(Remembered::load(&home), remembered);
+    let kept = Remembered::load(&home);
+    assert_eq!(kept, remembered);
+    assert_eq!(kept.get("new_run"), Some(serde_json::json!({"words": "a \"b\"\n=c", "prompts": {}})));
+    assert_eq!((kept.get("mouse"), kept.get("nothing")), (Some(true.into()), None));
     fs::write(home.state(), "= no toml").unwrap();
     assert_eq!(Remembered::load(&home), Remembered::default());
 

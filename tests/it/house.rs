@@ -28,6 +28,7 @@ const MAY_KNOW: [(&str, &[&str]); 17] = [
     ("agent", &["model", "machine", "transcript", "paths", "clock", "supervise", "driver::ports"]),
     ("driver", &["model", "machine", "verdict", "projection", "supervise", "store::trim"]),
     ("ui", &["model", "projection", "config", "verdict", "clock", "supervise", "driver::handle"]),
+    ("tell", &["model", "projection", "config", "paths", "agent::tmux", "ui::sanitise"]),
     ("logging", &["clock", "paths", "store"]),
     ("main", &["boot", "cli"]),
 ];

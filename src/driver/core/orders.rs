@@ -52,10 +52,15 @@ impl<R: Records, T: Transcripts, A: Agents> Core<R, T, A> {
     fn not_driver(&self) -> Option<Refusal> {
         let message = match &self.options.driver {
             DriverFact::Here => return None,
-            DriverFact::Elsewhere { pid: Some(pid) } => {
+            DriverFact::Elsewhere { pid: Some(pid), background: true } => format!(
+                "process {pid} drives this home in the background: end it with trellis drive --stop, then try again"
+            ),
+            DriverFact::Elsewhere { pid: Some(pid), .. } => {
                 format!("process {pid} drives this home: give the order there, or stop it and take over")
             }
-            DriverFact::Elsewhere { pid: None } => "another process drives this home: give the order there".to_owned(),
+            DriverFact::Elsewhere { pid: None, .. } => {
+                "another process drives this home: give the order there".to_owned()
+            }
             DriverFact::Nobody => "nobody drives this home: take over first".to_owned(),
             DriverFact::Starting => "still starting: try again in a moment".to_owned(),
         };

@@ -29,8 +29,11 @@ pub fn footer(app: &App, columns: usize, lines: usize) -> Vec<Row> {
 pub fn viewer_rows(app: &App, columns: usize) -> Option<Vec<Row>> {
     let words = match app.projection.driver {
         DriverFact::Here | DriverFact::Starting => return None,
-        DriverFact::Elsewhere { pid: Some(pid) } => format!("process {pid} drives this home; this is a view"),
-        DriverFact::Elsewhere { pid: None } => "another process drives this home; this is a view".to_owned(),
+        DriverFact::Elsewhere { pid: Some(pid), background: true } => {
+            format!("process {pid} drives this home in the background; this is a view")
+        }
+        DriverFact::Elsewhere { pid: Some(pid), .. } => format!("process {pid} drives this home; this is a view"),
+        DriverFact::Elsewhere { pid: None, .. } => "another process drives this home; this is a view".to_owned(),
         DriverFact::Nobody => "nobody drives this home; this is a view".to_owned(),
     };
     Some(wrap(&[text(words)], columns, &[]))

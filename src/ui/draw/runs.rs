@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 use ratatui::layout::Rect;
 
 use super::{Page, bits, footer};
+use crate::projection::counts::Counts;
 use crate::projection::{DriverFact, RunView, Standing};
 use crate::ui::app::{App, Screen};
 use crate::ui::layout::SHORT;
@@ -32,13 +33,12 @@ pub fn page(app: &mut App, area: Rect, times: &Times) -> Page {
 
 /// `1 needs you · 2 going`.
 pub fn counts(app: &App) -> String {
-    let of = |wanted: Standing| app.projection.runs.iter().filter(|run| run.standing == wanted).count();
-    let (waiting, going) = (of(Standing::NeedsYou), of(Standing::Going) + of(Standing::Waits));
+    let Counts { needs_you, going } = Counts::of(&app.projection);
     let mut parts = Vec::new();
     if app.projection.driver == DriverFact::Starting {
         parts.push("starting".to_owned());
     }
-    match waiting {
+    match needs_you {
         0 => {}
         1 => parts.push("1 needs you".to_owned()),
         n => parts.push(format!("{n} need you")),

@@ -113,7 +113,7 @@ impl Shelf for MemShelf {
 fn a_viewer_takes_over_only_when_nobody_drives() {
     let world = World::new();
     let disk: Rc<RefCell<Disk>> = world.disk.clone();
-    let driver = Rc::new(RefCell::new(DriverFact::Elsewhere { pid: Some(77) }));
+    let driver = Rc::new(RefCell::new(DriverFact::Elsewhere { pid: Some(77), background: false }));
     let shelf = MemShelf { records: MemRecords { disk, journal: Journal::default() }, driver: driver.clone() };
     let options = Options { driver: driver.borrow().clone(), ..Options::default() };
     let now = trellis::clock::now();
@@ -146,9 +146,9 @@ fn a_viewer_takes_over_only_when_nobody_drives() {
 #[test]
 fn a_viewer_looks_at_sessions_before_it_says_how_they_stand() {
     let world = World::new();
-    let driver = Rc::new(RefCell::new(DriverFact::Elsewhere { pid: Some(77) }));
+    let driver = Rc::new(RefCell::new(DriverFact::Elsewhere { pid: Some(77), background: false }));
     let shelf = MemShelf { records: MemRecords { disk: world.disk.clone(), journal: Journal::default() }, driver };
-    let options = Options { driver: DriverFact::Elsewhere { pid: Some(77) }, ..Options::default() };
+    let options = Options { driver: DriverFact::Elsewhere { pid: Some(77), background: false }, ..Options::default() };
     let (tell, outcomes) = mpsc::channel(64);
     let (_hint, hints) = mpsc::channel(8);
     let transcripts = MemTranscripts(world.talks.clone());

@@ -248,7 +248,7 @@ fn a_side_to_write_to_is_told_apart_in_a_narrow_pane_and_picked_by_j_and_k() {
 fn a_view_says_in_words_who_drives() {
     for size in [(38, 20), (80, 24), (120, 40)] {
         let mut projection = scenes::all_standings();
-        projection.driver = DriverFact::Elsewhere { pid: Some(26_465) };
+        projection.driver = DriverFact::Elsewhere { pid: Some(26_465), background: false };
         let text = Rig::new(projection, size).text();
         let words = text.split_whitespace().collect::<Vec<_>>().join(" ");
         assert!(words.contains("process 26465 drives this home; this is a view"), "{text}");

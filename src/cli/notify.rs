@@ -1,0 +1,35 @@
+//! `trellis notify --test`: tells a test sentence by every way that is configured, and says what came of each.
+
+use std::path::Path;
+
+use super::{Failure, out};
+use crate::boot::{self, Outcome};
+
+/// Tells, and says how.
+///
+/// # Errors
+/// A way that is configured did not work, or there is none at all.
+pub fn test(home: Option<&Path>) -> Result<(), Failure> {
+    let ground = boot::Ground::find(home)?;
+    super::drive::tell_problems(&ground);
+    let (mut used, mut failed) = (0, 0);
+    for tried in boot::test_ways(&ground)? {
+        let words = match &tried.outcome {
+            Outcome::Used(words) => {
+                used += 1;
+                format!("yes  {words}")
+            }
+            Outcome::Left(why) => format!("no   {why}"),
+            Outcome::Failed(why) => {
+                failed += 1;
+                format!("FAIL {why}")
+            }
+        };
+        out::line(&out::plain(&format!("{:<9}{words}", tried.way)))?;
+    }
+    match (used, failed) {
+        (_, 1..) => Err(Failure::said()),
+        (0, 0) => Err(Failure::refused("no way is left to tell you anything; trellis config init writes the settings")),
+        _ => Ok(()),
+    }
+}

@@ -1,0 +1,94 @@
+//! `trellis status`: how everything stands, from the files alone: quick enough for tmux's status line, and always 0.
+
+use std::path::Path;
+
+use jiff::SignedDuration;
+use serde_json::{Value, json};
+
+use super::{Failure, out};
+use crate::boot::Ground;
+use crate::clock;
+use crate::projection::counts::Counts;
+use crate::projection::{DriverFact, Projection, RunView};
+use crate::tell::lines;
+
+/// Ended runs of this time are named as well.
+const LATELY: SignedDuration = SignedDuration::from_hours(24);
+
+/// Says how everything stands.
+///
+/// # Errors
+/// The home cannot be read.
+pub fn status(home: Option<&Path>, short: bool, json: bool) -> Result<(), Failure> {
+    let projection = Ground::find(home)?.glance();
+    match told(&projection, short, json) {
+        // A status line that is not read is no failure.
+        Err(failure) if failure == Failure::said() => Ok(()),
+        told => told,
+    }
+}
+
+fn told(projection: &Projection, short: bool, json: bool) -> Result<(), Failure> {
+    let counts = Counts::of(projection);
+    if json {
+        return out::json(&value(projection, counts));
+    }
+    if short {
+        return out::line(&counts.short());
+    }
+    let mut runs: Vec<&RunView> = projection.runs.iter().filter(|run| is_news(run)).collect();
+    if runs.is_empty() {
+        return out::line("nothing goes on; trellis run start begins a run, trellis demo shows one");
+    }
+    runs.sort_by_key(|run| (run.standing, std::cmp::Reverse(run.since)));
+    out::line(&out::plain(&headline(&projection.driver, counts)))?;
+    for run in runs {
+        out::line(&out::plain(&lines::line(run)))?;
+    }
+    Ok(())
+}
+
+fn is_news(run: &RunView) -> bool {
+    run.read_only.is_none() && run.stopped_at.is_none_or(|at| clock::now().duration_since(at) < LATELY)
+}
+
+fn headline(driver: &DriverFact, counts: Counts) -> String {
+    let needs = match counts.needs_you {
+        0 => "nothing needs you".to_owned(),
+        1 => "1 run needs you".to_owned(),
+        n => format!("{n} runs need you"),
+    };
+    let who = match driver {
+        DriverFact::Elsewhere { pid: Some(pid), background: true } => format!("process {pid} drives in the background"),
+        DriverFact::Elsewhere { pid: Some(pid), .. } => format!("process {pid} drives"),
+        DriverFact::Elsewhere { pid: None, .. } => "another process drives".to_owned(),
+        DriverFact::Here | DriverFact::Starting | DriverFact::Nobody => {
+            "nobody drives: trellis or trellis drive goes on".to_owned()
+        }
+    };
+    format!("{needs}, {} going; {who}", counts.going)
+}
+
+fn value(projection: &Projection, counts: Counts) -> Value {
+    let driver = match &projection.driver {
+        DriverFact::Elsewhere { pid, background } => json!({"pid": pid, "background": background}),
+        DriverFact::Here | DriverFact::Starting | DriverFact::Nobody => Value::Null,
+    };
+    let runs: Vec<Value> = projection
+        .runs
+        .iter()
+        .map(|run| {
+            let reason = run.banner.as_ref().and_then(|banner| banner.reason);
+            json!({
+                "id": run.key.as_str(), "name": run.name, "state": run.state_word, "standing": run.standing,
+                "reason": reason, "sentence": run.sentence, "since": run.since, "phase": run.phase,
+                "relays": run.relays, "max_relays": run.max_relays, "stopped_at": run.stopped_at,
+                "read_only": run.read_only,
+            })
+        })
+        .collect();
+    json!({
+        "short": counts.short(), "needs_you": counts.needs_you, "going": counts.going, "home": projection.home,
+        "driver": driver, "runs": runs,
+    })
+}

@@ -1,0 +1,49 @@
+//! How many runs need a person and how many go: the list's header, the pane's title, a status line. ASCII where it leaves us.
+
+use super::{Projection, Standing};
+
+/// Counts of the runs by what a person has to know of them.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Counts {
+    /// Runs that need a person.
+    pub needs_you: usize,
+    /// Runs that go, or wait for a side nobody has prompted yet.
+    pub going: usize,
+}
+
+impl Counts {
+    /// Those of a projection.
+    #[must_use]
+    pub fn of(projection: &Projection) -> Self {
+        let of = |wanted: Standing| projection.runs.iter().filter(|run| run.standing == wanted).count();
+        Self { needs_you: of(Standing::NeedsYou), going: of(Standing::Going) + of(Standing::Waits) }
+    }
+
+    /// `trellis !1 >3`: what is nought is left out.
+    #[must_use]
+    pub fn short(self) -> String {
+        let mut words = String::from("trellis");
+        for (sign, count) in [('!', self.needs_you), ('>', self.going)] {
+            if count > 0 {
+                words.push(' ');
+                words.push(sign);
+                words.push_str(&count.to_string());
+            }
+        }
+        words
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_short_form_leaves_out_what_is_nought() {
+        let short = |needs_you, going| Counts { needs_you, going }.short();
+        assert_eq!(short(1, 3), "trellis !1 >3");
+        assert_eq!(short(0, 2), "trellis >2");
+        assert_eq!(short(4, 0), "trellis !4");
+        assert_eq!(short(0, 0), "trellis");
+    }
+}
