@@ -87,7 +87,8 @@ impl Ground {
         let root = self.home.root();
         let (driver, lock_refuses) = match holder(&self.home) {
             Ok(Holder::Nobody) => (None, None),
-            Ok(Holder::Process(pid)) => {
+            Ok(Holder::Process(by)) => {
+                let pid = by.map(|claim| claim.pid);
                 let stopped = pid.and_then(os::process).is_some_and(|process| process.stopped);
                 (Some(DriverProcess { pid, stopped }), None)
             }

@@ -12,7 +12,7 @@ const LINES_AT_MOST: usize = 800;
 
 /// Which parts of the program each part may know: itself, and these. A path narrows it to that module.
 /// `boot` and `cli` put the program together and may know all.
-const MAY_KNOW: [(&str, &[&str]); 17] = [
+const MAY_KNOW: [(&str, &[&str]); 18] = [
     ("clock", &[]),
     ("model", &[]),
     ("verdict", &[]),
