@@ -29,7 +29,7 @@ use crate::model::outbox::{EntryState, Purpose};
 use crate::model::pair::PauseReason;
 use crate::model::reach::{Ticks, Transport};
 use crate::model::run::AttemptStatus;
-use crate::model::session::SessionState;
+use crate::model::session::{SessionState, StateFact};
 
 /// Everything a viewer draws.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -349,10 +349,8 @@ pub struct SessionView {
     pub title: String,
     /// Its state.
     pub state: SessionState,
-    /// Since when, with the reason.
-    pub since: Option<Timestamp>,
-    /// The evidence for the state, for people.
-    pub evidence: String,
+    /// Since when, why, and on which evidence.
+    pub fact: StateFact,
     /// Newest activity.
     pub active_at: Option<Timestamp>,
     /// The way to it, when there is one.

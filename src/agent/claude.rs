@@ -3,11 +3,11 @@
 
 mod status;
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 pub use status::{StatusFile, Statuses};
 
-use jiff::Timestamp;
+use jiff::{SignedDuration, Timestamp};
 
 use super::Settings;
 use super::message::Outgoing;
@@ -18,16 +18,19 @@ use crate::clock;
 use crate::machine::Delivery;
 use crate::model::ids::{Agent, SessionId};
 use crate::model::reach::{
-    InFlight, InputBox, LiveStatus, OnItsWay, ProcessFact, Reach, SendReport, Tick, Ticks, Transport,
+    InFlight, InputBox, LiveStatus, OnItsWay, ProcessFact, ProcessMark, Reach, SendReport, Tick, Ticks, Transport,
 };
 use crate::model::text::fold;
+
+/// A Claude that runs for longer without a status file is not merely starting.
+const STARTING: SignedDuration = SignedDuration::from_mins(1);
 
 /// One Claude session as trellis reaches it.
 #[derive(Debug)]
 pub struct ClaudeSession {
     id: SessionId,
     /// The process that was last seen on it: its status file tells when it went over to another session.
-    last: Option<Process>,
+    last: Option<ProcessMark>,
     /// The text that was typed last and seen to stand in the box.
     typed: Option<String>,
 }
@@ -71,6 +74,13 @@ impl ClaudeSession {
     #[must_use]
     pub fn new(id: SessionId) -> Self {
         Self { id, last: None, typed: None }
+    }
+
+    /// Takes in what an earlier start of trellis saw: it counts until a process is seen on the session itself.
+    pub fn remember(&mut self, seen: Option<&ProcessMark>) {
+        if self.last.is_none() {
+            self.last = seen.cloned();
+        }
     }
 
     /// Observes it without touching it.
@@ -169,31 +179,53 @@ impl ClaudeSession {
         };
         let ours: Vec<(StatusFile, Process)> = statuses.live_on(&self.id);
         match ours.as_slice() {
-            [] => self.find_elsewhere(&statuses),
+            [] => self.find_elsewhere(&statuses, &settings.claude_home),
             [(status, process)] => {
-                self.last = Some(process.clone());
+                self.last = Some(process.mark());
                 Finding::Held(Box::new(hold(status.clone(), process.clone(), settings)))
             }
             many => Finding::Several(many.iter().map(|(_, process)| process.pid).collect()),
         }
     }
 
-    fn find_elsewhere(&self, statuses: &Statuses) -> Finding {
-        if let Some(last) = self.last.as_ref().filter(|last| last.still_runs())
-            && let Some(now) = statuses.of_process(last)
+    fn find_elsewhere(&self, statuses: &Statuses, claude_home: &Path) -> Finding {
+        if let Some(last) = self.last.as_ref().and_then(os::marked)
+            && let Some(now) = statuses.of_process(&last)
         {
-            return Finding::Replaced(last.clone(), now.session_id.clone());
+            let id = now.session_id.clone();
+            return Finding::Replaced(last, id);
         }
         if let Some(file) = statuses.torn() {
             return Finding::Unknown(format!("can't read {}", file.display()));
         }
         // A process whose status file is not there yet still names the session it was told to open.
-        let starting = os::processes().into_iter().filter(|process| process.name.contains("claude")).find(|process| {
-            statuses.of_process(process).is_none()
-                && os::argv(process.pid).is_some_and(|words| words.iter().any(|word| word.contains(self.id.as_str())))
-        });
-        starting.map_or(Finding::Gone, Finding::Starting)
+        let silent: Vec<Process> = os::processes()
+            .into_iter()
+            .filter(|process| process.name.contains("claude") && statuses.of_process(process).is_none())
+            .filter(|process| is_of_home(process, claude_home))
+            .collect();
+        let names_it = |process: &&Process| {
+            os::argv(process.pid).is_some_and(|words| words.iter().any(|word| word.contains(self.id.as_str())))
+        };
+        if let Some(starting) = silent.iter().find(names_it) {
+            return Finding::Starting(starting.clone());
+        }
+        // A Claude that writes no such files holds some session: which one is not known, and so none is called gone.
+        let old = clock::now().checked_sub(STARTING).ok();
+        let mute = silent.iter().find(|process| process.started_at.is_some_and(|at| old.is_some_and(|old| at < old)));
+        match mute.filter(|_| statuses.are_none()) {
+            Some(mute) => Finding::Unknown(format!("claude's pid {} does not say which session it holds", mute.pid)),
+            None => Finding::Gone,
+        }
     }
+}
+
+/// Whether a Claude keeps its files in this folder. One that may not be looked at is another person's.
+fn is_of_home(process: &Process, claude_home: &Path) -> bool {
+    let Some(variables) = os::environment(process.pid) else { return false };
+    let named = variables.get("CLAUDE_CONFIG_DIR").filter(|folder| !folder.is_empty()).map(PathBuf::from);
+    let folder = named.or_else(|| variables.get("HOME").map(|home| Path::new(home).join(".claude")));
+    folder.is_some_and(|folder| os::same_folder(&folder, claude_home))
 }
 
 /// The checks before each key that tmux cannot make: the very process, in front, no dialog, still on this session.
@@ -228,6 +260,8 @@ fn observe(at: Timestamp, held: &Held, in_flight: Option<&InFlight>, typed: Opti
     let status = held.status.live();
     let mut reach = unreached(at, alive(&held.process), String::new());
     reach.status = status.clone();
+    reach.sign = held.status.sign();
+    reach.seen = held.status.is_interactive().then(|| held.process.mark());
     reach.ticks.alive = in_front(&held.process).map_or_else(|why| missing(&why), |()| Tick::Holds);
     reach.ticks.no_dialog = match &status {
         LiveStatus::Waiting { what } => missing(&format!("claude waits for a person: {what}")),
@@ -282,6 +316,8 @@ fn unreached(at: Timestamp, process: ProcessFact, place: String) -> Reach {
         input: InputBox::Unknown,
         on_its_way: OnItsWay::Unknown(String::from("claude's pane is not found")),
         replaced_by: None,
+        sign: None,
+        seen: None,
         place,
         last_words: String::new(),
     }

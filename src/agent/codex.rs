@@ -2,6 +2,7 @@
 //! Where this Codex has no queue, its pane is typed into as Claude's is. Transcripts are not read here.
 
 pub mod queue;
+pub mod threads;
 
 use std::collections::BTreeMap;
 use std::ffi::OsString;
@@ -12,17 +13,16 @@ use super::claude::{alive, missing, stopped};
 use super::message::Outgoing;
 use super::os::{self, Process};
 use super::program;
+use super::tmux::input_box;
 use super::tmux::typing::{Moment, Typing};
-use super::tmux::{self, Pane, input_box};
 use crate::clock;
 use crate::machine::Delivery;
 use crate::model::ids::{Agent, SessionId};
 use crate::model::reach::{
-    InFlight, InputBox, LiveStatus, OnItsWay, ProcessFact, Reach, SendReport, Tick, Ticks, Transport,
+    InFlight, InputBox, LiveStatus, OnItsWay, ProcessFact, ProcessMark, Reach, SendReport, Sign, Tick, Ticks, Transport,
 };
-
-/// How the title of a pane begins while Codex asks for an approval.
-const DIALOG_TITLE: &str = "[ ! ]";
+use crate::model::text::first_line;
+use threads::{Holder, Window};
 
 /// One Codex thread as trellis reaches it.
 #[derive(Debug)]
@@ -30,98 +30,16 @@ pub struct CodexSession {
     id: SessionId,
     /// The holder that was last seen.
     last: Option<Holder>,
+    /// The terminal that showed it last: its title tells when it went over to another thread.
+    seen: Option<ProcessMark>,
     /// Whether a Codex program knows `queue`, by its file.
     queues: BTreeMap<PathBuf, bool>,
-}
-
-/// A process that holds threads open.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Holder {
-    /// The process.
-    pub process: Process,
-    /// The threads it holds, main ones and sub-agents'.
-    pub threads: Vec<SessionId>,
-    /// The folder of its Codex (`CODEX_HOME`).
-    pub codex_home: PathBuf,
-    /// It is the background server, not a person's terminal.
-    pub is_daemon: bool,
-}
-
-/// Every process that holds a thread. The second: a Codex process whose open files may not be read.
-#[must_use]
-pub fn holders() -> (Vec<Holder>, Option<u32>) {
-    let mut holders = Vec::new();
-    let mut unreadable = None;
-    for process in os::processes().into_iter().filter(is_codex) {
-        match holder(process.clone()) {
-            Ok(Some(holder)) => holders.push(holder),
-            Ok(None) => {}
-            Err(()) => unreadable = Some(process.pid),
-        }
-    }
-    (holders, unreadable)
-}
-
-/// The program itself, whatever its file is called in full.
-fn is_codex(process: &Process) -> bool {
-    process.name.starts_with("codex")
-}
-
-/// What a process holds, if anything; an error: it may not be looked at.
-fn holder(process: Process) -> Result<Option<Holder>, ()> {
-    let files = os::open_files(process.pid).ok_or(())?;
-    let mut threads = Vec::new();
-    let mut codex_home = None;
-    for (home, thread) in files.iter().filter_map(|file| thread_of(file)) {
-        codex_home.get_or_insert(home);
-        if !threads.contains(&thread) {
-            threads.push(thread);
-        }
-    }
-    let Some(codex_home) = codex_home else { return Ok(None) };
-    let is_daemon = os::argv(process.pid).is_some_and(|words| words.iter().skip(1).any(|word| word == "app-server"));
-    Ok(Some(Holder { process, threads, codex_home, is_daemon }))
-}
-
-/// The Codex folder and the thread of a rollout or of a writer's lock.
-fn thread_of(file: &Path) -> Option<(PathBuf, SessionId)> {
-    let name = file.file_name()?.to_str()?;
-    if let Some(id) = name.strip_suffix(".lock")
-        && file.parent()?.file_name()? == "thread-writer-locks"
-    {
-        return Some((file.parent()?.parent()?.to_owned(), SessionId::new(id)));
-    }
-    // rollout-YYYY-MM-DDThh-mm-ss-<id>.jsonl below sessions/YYYY/MM/DD
-    let id = name.strip_prefix("rollout-")?.strip_suffix(".jsonl")?.get(20..)?;
-    let home = file.ancestors().find(|above| above.file_name().is_some_and(|name| name == "sessions"))?.parent()?;
-    Some((home.to_owned(), SessionId::new(id)))
-}
-
-/// The pane in which a thread is open. The background server has none of its own: the terminal that was told to open
-/// this very thread counts then.
-///
-/// # Errors
-/// Why there is none to look at, in words for people.
-pub fn pane_of(holder: &Holder, thread: &SessionId, settings: &Settings) -> Result<Pane, String> {
-    let process = if holder.is_daemon {
-        let opens = |process: &Process| {
-            is_codex(process)
-                && os::argv(process.pid).is_some_and(|words| words.iter().skip(1).any(|word| word == thread.as_str()))
-        };
-        let terminal = os::processes().into_iter().find(opens);
-        terminal.ok_or_else(|| String::from("codex's background server holds it; its pane is not known"))?
-    } else {
-        holder.process.clone()
-    };
-    let variables = os::environment(process.pid);
-    let variable = variables.as_ref().and_then(|all| all.get("TMUX")).map(String::as_str);
-    tmux::pane_of(&process, variable, &settings.tmux)
 }
 
 /// What became of a thread.
 enum Finding {
     Held(Holder),
-    Replaced(Holder, SessionId),
+    Replaced(Process, SessionId, String),
     Gone,
     Unknown(String),
 }
@@ -130,14 +48,21 @@ impl CodexSession {
     /// A thread by its id.
     #[must_use]
     pub fn new(id: SessionId) -> Self {
-        Self { id, last: None, queues: BTreeMap::new() }
+        Self { id, last: None, seen: None, queues: BTreeMap::new() }
+    }
+
+    /// Takes in what an earlier start of trellis saw: it counts until a terminal is seen to show the thread.
+    pub fn remember(&mut self, seen: Option<&ProcessMark>) {
+        if self.seen.is_none() {
+            self.seen = seen.cloned();
+        }
     }
 
     /// Observes it without touching it. What is on its way is looked at in this order: our own queue commands, then the
     /// queue; the transcript is read after that.
     pub fn probe(&mut self, settings: &Settings, in_flight: Option<&InFlight>) -> Reach {
         let at = clock::now();
-        let finding = self.find();
+        let finding = self.find(settings);
         let codex_home = self.last.as_ref().map_or_else(|| settings.codex_home.clone(), |last| last.codex_home.clone());
         let on_its_way = in_flight.map_or(OnItsWay::No, |entry| queue::on_its_way(&codex_home, &self.id, entry));
         let mut reach = Reach {
@@ -149,16 +74,17 @@ impl CodexSession {
             input: InputBox::Empty,
             on_its_way,
             replaced_by: None,
+            sign: None,
+            seen: None,
             place: String::new(),
             last_words: String::new(),
         };
         match finding {
             Finding::Held(holder) => self.observe(&mut reach, &holder, settings, in_flight),
-            Finding::Replaced(holder, id) => {
-                reach.process = alive(&holder.process);
-                reach.place = format!("pid {}", holder.process.pid);
+            Finding::Replaced(process, id, proof) => {
+                reach.process = alive(&process);
+                reach.place = format!("pid {}", process.pid);
                 reach.ticks.pane = missing("codex went over to another session");
-                let proof = format!("codex's pid {} now holds the rollout of session {id}", holder.process.pid);
                 reach.replaced_by = Some((id, proof));
             }
             Finding::Gone => {
@@ -177,13 +103,16 @@ impl CodexSession {
     fn observe(&mut self, reach: &mut Reach, holder: &Holder, settings: &Settings, in_flight: Option<&InFlight>) {
         reach.process = alive(&holder.process);
         reach.place = format!("pid {}", holder.process.pid);
-        let pane = pane_of(holder, &self.id, settings);
+        reach.seen.clone_from(&self.seen);
+        let pane = threads::pane_of(holder, &self.id, settings);
         if let Ok(pane) = &pane {
             pane.id.as_str().clone_into(&mut reach.place);
-            if pane.title.starts_with(DIALOG_TITLE) {
+            if threads::asks(&pane.title) {
                 let what = String::from("approval");
                 reach.ticks.no_dialog = missing("codex waits for a person: approval");
                 reach.status = LiveStatus::Waiting { what };
+                let source = format!("title of pane {}: Action Required", pane.id.as_str());
+                reach.sign = Some(Sign { since: None, source });
             }
         }
         if self.queues(holder, settings) {
@@ -219,7 +148,7 @@ impl CodexSession {
             Ok(outgoing) => outgoing,
             Err(why) => return stopped(why),
         };
-        let holder = match self.held() {
+        let holder = match self.held(settings) {
             Ok(holder) => holder,
             Err(why) => return stopped(why),
         };
@@ -245,48 +174,72 @@ impl CodexSession {
             Ok(outgoing) => outgoing.text,
             Err(why) => return stopped(why),
         };
-        match self.held() {
+        match self.held(settings) {
             Ok(holder) => with_typing(&holder, &self.id, settings, |typing| typing.enter_alone(&text, false)),
             Err(why) => stopped(why),
         }
     }
 
-    fn held(&mut self) -> Result<Holder, String> {
-        match self.find() {
+    fn held(&mut self, settings: &Settings) -> Result<Holder, String> {
+        match self.find(settings) {
             Finding::Held(holder) => Ok(holder),
-            Finding::Replaced(_, id) => Err(format!("codex went over to session {id}")),
+            Finding::Replaced(_, id, _) => Err(format!("codex went over to session {id}")),
             Finding::Gone => Err(String::from("codex is not running")),
             Finding::Unknown(why) => Err(why),
         }
     }
 
-    fn find(&mut self) -> Finding {
+    fn find(&mut self, settings: &Settings) -> Finding {
         // The one that held it a moment ago, asked alone: the whole table of processes is read only when it no longer does.
         if let Some(last) = &self.last
             && last.process.still_runs()
-            && let Ok(Some(now)) = holder(last.process.clone())
-            && now.threads.contains(&self.id)
+            && let Ok(Some(now)) = threads::holder(last.process.clone())
+            && now.holds(&self.id)
         {
-            return Finding::Held(now);
+            return self.seen_in(now, settings);
         }
-        let (holders, unreadable) = holders();
-        if let Some(found) = holders.iter().find(|holder| holder.threads.contains(&self.id)) {
-            self.last = Some(found.clone());
-            return Finding::Held(found.clone());
+        let (mut holders, unreadable) = threads::holders();
+        holders.retain(|holder| os::same_folder(&holder.codex_home, &settings.codex_home));
+        if let Some(found) = holders.iter().find(|holder| holder.holds(&self.id)) {
+            return self.seen_in(found.clone(), settings);
         }
-        if let Some(last) = &self.last
-            && !last.is_daemon
-            && let Some(now) = holders.iter().find(|holder| {
-                holder.process.start_mark == last.process.start_mark && holder.process.pid == last.process.pid
-            })
-            && let Some(id) = now.threads.first()
+        if let Some(seen) = self.seen.clone()
+            && os::marked(&seen).is_some()
+            && let Some(replaced) = holders.iter().find_map(|holder| self.left(&seen, &holder.windows(settings)))
         {
-            return Finding::Replaced(now.clone(), id.clone());
+            return replaced;
         }
         match unreadable {
             Some(pid) => Finding::Unknown(format!("can't see what codex's pid {pid} holds open")),
             None => Finding::Gone,
         }
+    }
+
+    /// It is held; but a person may have gone over to another thread, which leaves it held and out of sight: what is
+    /// queued to it then runs unseen.
+    fn seen_in(&mut self, holder: Holder, settings: &Settings) -> Finding {
+        self.last = Some(holder.clone());
+        let windows = holder.windows(settings);
+        if let Some(here) = windows.iter().find(|window| window.shows.as_ref() == Some(&self.id)) {
+            self.seen = Some(here.process.mark());
+            return Finding::Held(holder);
+        }
+        let own = (!holder.is_daemon).then(|| holder.process.mark());
+        let left = own.or_else(|| self.seen.clone()).and_then(|seen| self.left(&seen, &windows));
+        left.unwrap_or(Finding::Held(holder))
+    }
+
+    /// Whether the terminal that showed this thread is proven to show another one.
+    fn left(&self, seen: &ProcessMark, windows: &[Window]) -> Option<Finding> {
+        let window = windows.iter().find(|window| window.process.mark() == *seen)?;
+        let id = window.shows.clone().filter(|shows| *shows != self.id)?;
+        let proof = format!(
+            "pane {} of codex's pid {} now shows session {id} (its title: {})",
+            window.pane.id.as_str(),
+            window.process.pid,
+            first_line(&window.pane.title)
+        );
+        Some(Finding::Replaced(window.process.clone(), id, proof))
     }
 
     /// Whether this Codex knows `codex queue`; asked once for each program file.
@@ -307,7 +260,7 @@ fn with_typing(
     settings: &Settings,
     act: impl FnOnce(&Typing<'_>) -> SendReport,
 ) -> SendReport {
-    let pane = match pane_of(holder, thread, settings) {
+    let pane = match threads::pane_of(holder, thread, settings) {
         Ok(pane) => pane,
         Err(why) => return stopped(why),
     };
@@ -318,7 +271,7 @@ fn with_typing(
             return Err(String::from("another program has codex's terminal"));
         }
         let title = pane.server.pane(&pane.id)?.title;
-        if title.starts_with(DIALOG_TITLE) { Err(String::from("codex waits for a person: approval")) } else { Ok(()) }
+        if threads::asks(&title) { Err(String::from("codex waits for a person: approval")) } else { Ok(()) }
     };
     act(&Typing { pane: &pane, agent: Agent::Codex, check: &check })
 }

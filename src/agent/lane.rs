@@ -139,7 +139,7 @@ fn perform(job: Job, memory: &mut Memory, settings: &Settings) -> Outcome {
     match job {
         Job::Probe(ask) => {
             let reach = probe(&ask, memory, settings);
-            Outcome::Probed(ask.session, reach)
+            Outcome::Probed(ask.session, Box::new(reach))
         }
         Job::Send(record, delivery) => {
             let report = match memory {
@@ -169,8 +169,14 @@ fn perform(job: Job, memory: &mut Memory, settings: &Settings) -> Outcome {
 fn probe(ask: &ProbeAsk, memory: &mut Memory, settings: &Settings) -> Reach {
     let in_flight = ask.in_flight.as_ref();
     match memory {
-        Memory::Codex(session) => session.probe(settings, in_flight),
-        Memory::Claude(session) => session.probe(settings, in_flight),
+        Memory::Codex(session) => {
+            session.remember(ask.last_seen.as_ref());
+            session.probe(settings, in_flight)
+        }
+        Memory::Claude(session) => {
+            session.remember(ask.last_seen.as_ref());
+            session.probe(settings, in_flight)
+        }
         // A probe's place is always a session.
         Memory::None => ClaudeSession::new(ask.session.session_id.clone()).probe(settings, in_flight),
     }

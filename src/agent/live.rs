@@ -1,10 +1,9 @@
 //! All sessions that run on this machine now, each with its process and pane: for creating runs and for the list of sessions.
 
-use std::path::Path;
-
+use super::codex::threads::{self, Holder};
 use super::os::{self, Process};
 use super::tmux::Pane;
-use super::{Settings, claude, codex};
+use super::{Settings, claude};
 use crate::model::ids::{Agent, SessionKey};
 use crate::model::reach::LiveStatus;
 
@@ -47,14 +46,14 @@ pub fn discover(settings: &Settings) -> Vec<LiveSession> {
         }
     }
     // Only those of our Codex folder: the transcripts of another one are not read.
-    let real = |path: &Path| path.canonicalize().unwrap_or_else(|_| path.to_owned());
-    let codex_home = real(&settings.codex_home);
-    for holder in codex::holders().0.into_iter().filter(|holder| real(&holder.codex_home) == codex_home) {
-        for thread in &holder.threads {
-            let pane = codex::pane_of(&holder, thread, settings);
+    let ours = |holder: &Holder| os::same_folder(&holder.codex_home, &settings.codex_home);
+    for holder in threads::holders().0.into_iter().filter(ours) {
+        for thread in holder.conversations() {
+            let pane = threads::pane_of(&holder, &thread.id, settings);
+            let own = if holder.is_daemon { None } else { folder(holder.process.pid) };
             found.push(LiveSession {
-                session: SessionKey { agent: Agent::Codex, session_id: thread.clone() },
-                worktree: if holder.is_daemon { None } else { folder(holder.process.pid) },
+                session: SessionKey { agent: Agent::Codex, session_id: thread.id },
+                worktree: thread.folder.or(own),
                 process: holder.process.clone(),
                 status: LiveStatus::Silent,
                 here: is_here(&pane, window.as_ref()),

@@ -2,9 +2,11 @@
 //! What is the same on every system is here; each system's own way is a file of its own. No judgement lives here.
 
 use std::collections::BTreeMap;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
-use jiff::Timestamp;
+use jiff::{SignedDuration, Timestamp};
+
+use crate::model::reach::ProcessMark;
 
 #[cfg(target_os = "linux")]
 #[path = "os_linux.rs"]
@@ -19,6 +21,9 @@ mod system;
 #[path = "os_macos.rs"]
 #[expect(dead_code, reason = "only its parsing is tested here")]
 mod macos;
+
+/// How far two readings of one start time may be apart when the wall clock was set meanwhile.
+const CLOCK_SLACK: SignedDuration = SignedDuration::from_mins(2);
 
 /// A process as the system shows it at one moment.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -47,6 +52,12 @@ impl Process {
     pub fn still_runs(&self) -> bool {
         process(self.pid).is_some_and(|now| now.start_mark == self.start_mark)
     }
+
+    /// What names it and no later one.
+    #[must_use]
+    pub fn mark(&self) -> ProcessMark {
+        ProcessMark { pid: self.pid, start_mark: self.start_mark.clone(), started_at: self.started_at }
+    }
 }
 
 /// A process's environment.
@@ -56,6 +67,18 @@ pub type Variables = BTreeMap<String, String>;
 #[must_use]
 pub fn process(pid: u32) -> Option<Process> {
     system::process(pid)
+}
+
+/// The process of a mark, while it runs.
+#[must_use]
+pub fn marked(mark: &ProcessMark) -> Option<Process> {
+    let now = process(mark.pid).filter(|now| now.start_mark == mark.start_mark)?;
+    // After a start of the machine the same pid may have the same mark by chance; the clock tells them apart.
+    let apart = match (mark.started_at, now.started_at) {
+        (Some(then), Some(now)) => now.duration_since(then).abs(),
+        _ => SignedDuration::ZERO,
+    };
+    (apart <= CLOCK_SLACK).then_some(now)
 }
 
 /// All processes, in no order.
@@ -99,6 +122,13 @@ pub fn open_files(pid: u32) -> Option<Vec<PathBuf>> {
 #[must_use]
 pub fn watch_limits() -> Option<(u64, u64, u64)> {
     system::watch_limits()
+}
+
+/// Whether two paths are one folder, whatever links lead there.
+#[must_use]
+pub fn same_folder(one: &Path, other: &Path) -> bool {
+    let real = |path: &Path| path.canonicalize().unwrap_or_else(|_| path.to_owned());
+    one == other || real(one) == real(other)
 }
 
 /// The process itself and what it descends from, nearest first; at most 64.

@@ -39,7 +39,8 @@ pub fn list(home: Option<&Path>, json: bool) -> Result<(), Failure> {
 
 fn as_json(view: &SessionView) -> Value {
     json!({
-        "session": view.session.key().to_string(), "state": state(&view.state), "live": view.live, "place": view.place,
+        "session": view.session.key().to_string(), "state": view.state.word(), "because": view.fact.because,
+        "since": view.fact.since, "evidence": view.fact.evidence, "live": view.live, "place": view.place,
         "worktree": view.session.worktree, "title": view.title, "active_at": view.active_at,
         "used_by": view.used_by.as_ref().map(crate::model::ids::RecordKey::as_str),
     })
@@ -62,7 +63,8 @@ fn lines(sessions: &[&SessionView], now: Timestamp) -> Vec<String> {
         .zip(&listed)
         .map(|([key, state, age, place, folder], view)| {
             let [a, b, c, d] = widths;
-            format!("{key:a$}  {state:b$}  {age:>c$}  {place:d$}  {folder}  {}", words::quoted(&view.title))
+            let because = reason(view).map(|because| format!(" · {because}")).unwrap_or_default();
+            format!("{key:a$}  {state:b$}  {age:>c$}  {place:d$}  {folder}  {}{because}", words::quoted(&view.title))
         })
         .collect();
     if older > 0 {
@@ -83,6 +85,15 @@ fn row(view: &SessionView, now: Timestamp) -> [String; 5] {
     let place = if view.place.is_empty() { "–" } else { view.place.as_str() };
     let key = view.session.key().to_string();
     [key, state(&view.state).to_owned(), age, place.to_owned(), view.session.worktree.clone()]
+}
+
+/// Why a session needs a person, or is not there.
+fn reason(view: &SessionView) -> Option<String> {
+    let says = matches!(
+        view.state,
+        SessionState::NeedsYou(Need::NeedsApproval | Need::Error | Need::Limit) | SessionState::Gone
+    );
+    Some(words::quoted(&view.fact.because)).filter(|_| says && !view.fact.because.is_empty())
 }
 
 const fn state(state: &SessionState) -> &'static str {

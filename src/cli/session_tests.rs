@@ -2,6 +2,7 @@
 
 use super::*;
 use crate::model::ids::{Agent, SessionRef};
+use crate::model::session::StateFact;
 
 const NOW: i64 = 1_764_500_000;
 
@@ -11,8 +12,7 @@ fn view(id: &str, hours: i64, live: bool, state: SessionState) -> SessionView {
         session,
         title: "Add search".to_owned(),
         state,
-        since: None,
-        evidence: String::new(),
+        fact: StateFact::default(),
         active_at: Timestamp::from_second(NOW - hours * 3_600).ok(),
         transport: None,
         place: if live { "%1".to_owned() } else { String::new() },

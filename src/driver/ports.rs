@@ -199,7 +199,7 @@ pub enum Job {
 #[derive(Clone, Debug, PartialEq)]
 pub enum Outcome {
     /// An observation.
-    Probed(SessionKey, Reach),
+    Probed(SessionKey, Box<Reach>),
     /// A send sequence ended.
     Sent {
         /// Of which record.

@@ -126,7 +126,7 @@ impl<'a, R: Loop> Draft<'a, R> {
             .rev()
             .find(|entry| entry.in_flight() && entry.target == role)
             .map(Entry::on_its_way);
-        self.effect(Effect::Probe(ProbeAsk { session, in_flight }));
+        self.effect(Effect::Probe(ProbeAsk { session, in_flight, last_seen: None }));
         self.wake_in(RECHECK);
     }
 

@@ -8,7 +8,8 @@ use super::{Scene, Side};
 use crate::model::conversation::{Conversation, Failure, FailureClass, ItemKind, Outcome, Turn};
 use crate::model::ids::{EntryId, RecordKey, Role};
 use crate::model::reach::{LiveStatus, ProcessFact, Reach, Tick, Transport};
-use crate::model::session::{Need, SessionState};
+use crate::model::session::{Need, SessionState, StateFact, TURN_ENDED};
+use crate::model::text::first_line;
 
 /// Why a session is not idle.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -158,65 +159,114 @@ pub(super) fn gone(side: &Side<'_>) -> Option<String> {
     })
 }
 
-/// A session's state, since when, and the evidence in words.
+/// A session's state and what it rests on.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct StateView {
     /// The state; `Idle` is shown as awaiting input outside a run.
     pub state: SessionState,
-    /// Since when.
-    pub since: Option<Timestamp>,
-    /// On which ground.
-    pub evidence: String,
+    /// Since when, why, and what said so.
+    pub fact: StateFact,
 }
 
-/// The state of any session, in a record or not.
+/// The state of any session, in a record or not. The agent's own word counts before its transcript, since a dialog
+/// stands in no transcript; no state follows from how old anything is.
 #[must_use]
 pub fn state(conversation: Option<&Conversation>, reach: Option<&Reach>, now: Timestamp) -> StateView {
-    let view = |state, since, evidence: String| StateView { state, since, evidence };
     let newest = conversation.and_then(Conversation::newest);
-    let spoken = conversation.and_then(|conversation| conversation.last_spoken_at);
+    let spoken = conversation.and_then(|conversation| conversation.last_spoken_at).filter(|spoken| *spoken <= now);
     if let Some(reach) = reach {
-        let at = spoken.filter(|spoken| *spoken <= now);
-        let dead = reach.process == ProcessFact::Dead && matches!(reach.transport, None | Some(Transport::Tmux));
-        let unreachable = reach.transport.is_none() && reach.process == ProcessFact::Unknown;
-        if dead || unreachable {
-            return view(SessionState::Gone, at, format!("no process answers, seen {}", reach.at));
+        if let Some((id, proof)) = &reach.replaced_by {
+            return view(SessionState::Gone, spoken, format!("its agent went over to session {id}"), proof.clone());
+        }
+        if is_gone(reach) {
+            let seen = if reach.place.is_empty() { "no process holds it".to_owned() } else { reach.place.clone() };
+            return view(
+                SessionState::Gone,
+                spoken,
+                "no process holds it".to_owned(),
+                format!("{seen}, at {}", reach.at),
+            );
         }
         if let LiveStatus::Waiting { what } = &reach.status {
-            return view(SessionState::NeedsYou(Need::NeedsApproval), at, format!("it waits: {what}"));
+            let said = conversation.and_then(|conversation| conversation.question.clone());
+            let since = reach.sign.as_ref().and_then(|sign| sign.since).or(spoken);
+            let state = SessionState::NeedsYou(Need::NeedsApproval);
+            return view(state, since, said.unwrap_or_else(|| what.clone()), source(reach, "it says that it waits"));
         }
     }
     if let Some(question) = conversation.and_then(|conversation| conversation.question.as_ref()) {
-        return view(SessionState::NeedsYou(Need::NeedsApproval), spoken, format!("it asks: {question}"));
+        let evidence = newest.map(record).unwrap_or_default();
+        return view(SessionState::NeedsYou(Need::NeedsApproval), spoken, question.clone(), evidence);
     }
-    let Some(turn) = newest else {
-        if matches!(reach.map(|reach| &reach.status), Some(LiveStatus::Busy)) {
-            return view(SessionState::Working { activity: String::new() }, None, "its own state says busy".to_owned());
-        }
-        return view(SessionState::Idle, None, "no message yet".to_owned());
+    let says_busy = reach.filter(|reach| reach.status == LiveStatus::Busy && spoken.is_none_or(|at| reach.at >= at));
+    let busy = |reach: &Reach| {
+        let since = reach.sign.as_ref().and_then(|sign| sign.since);
+        let working = SessionState::Working { activity: String::new() };
+        view(working, since, "its own state says busy".to_owned(), source(reach, "its own state says busy"))
     };
-    let evidence = format!("record {} at byte {}", turn.last_record.id, turn.last_record.offset);
+    let Some(turn) = newest else {
+        return says_busy.map_or_else(
+            || {
+                view(
+                    SessionState::Idle,
+                    None,
+                    "no message yet".to_owned(),
+                    "no prompt stands in its transcript".to_owned(),
+                )
+            },
+            busy,
+        );
+    };
     let folder = conversation.and_then(|conversation| conversation.cwd.as_deref());
+    let away = conversation.map_or(0, |conversation| conversation.background_agents);
     match &turn.outcome {
-        None => view(SessionState::Working { activity: activity(turn, folder) }, turn.prompt.record.at, evidence),
+        None => {
+            let activity = activity(turn, folder);
+            let because = if activity.is_empty() { "its turn runs".to_owned() } else { activity.clone() };
+            view(SessionState::Working { activity }, turn.prompt.record.at, because, record(turn))
+        }
         Some(Outcome::Failed(failure)) => {
             let need = if failure.class == FailureClass::Limit { Need::Limit } else { Need::Error };
-            view(SessionState::NeedsYou(need), turn.ended_at, evidence)
+            view(SessionState::NeedsYou(need), turn.ended_at, first_line(&failure.text), record(turn))
         }
-        Some(_) if conversation.is_some_and(|conversation| conversation.background_agents > 0) => {
-            let count = conversation.map_or(0, |conversation| conversation.background_agents);
-            view(SessionState::Working { activity: background(count) }, turn.ended_at, evidence)
+        Some(_) if away > 0 => {
+            let waits = waits_for(away);
+            view(SessionState::Working { activity: waits.clone() }, turn.ended_at, waits, record(turn))
         }
-        Some(_) if matches!(reach.map(|reach| &reach.status), Some(LiveStatus::Busy)) => {
-            view(SessionState::Working { activity: String::new() }, turn.ended_at, "its own state says busy".to_owned())
-        }
-        Some(_) => view(SessionState::Idle, turn.ended_at, evidence),
+        Some(outcome) => says_busy.map_or_else(
+            || {
+                let because = if *outcome == Outcome::Interrupted { "its turn was interrupted" } else { TURN_ENDED };
+                view(SessionState::Idle, turn.ended_at, because.to_owned(), record(turn))
+            },
+            busy,
+        ),
     }
+}
+
+fn view(state: SessionState, since: Option<Timestamp>, because: String, evidence: String) -> StateView {
+    StateView { state, fact: StateFact { since, because, evidence } }
+}
+
+fn is_gone(reach: &Reach) -> bool {
+    let dead = reach.process == ProcessFact::Dead && matches!(reach.transport, None | Some(Transport::Tmux));
+    dead || (reach.transport.is_none() && reach.process == ProcessFact::Unknown)
+}
+
+fn source(reach: &Reach, otherwise: &str) -> String {
+    reach.sign.as_ref().map_or_else(|| otherwise.to_owned(), |sign| sign.source.clone())
+}
+
+fn record(turn: &Turn) -> String {
+    format!("record {} at byte {}", turn.last_record.id, turn.last_record.offset)
 }
 
 /// Background agents in words.
 pub(super) fn background(count: u32) -> String {
     if count == 1 { "1 background agent works".to_owned() } else { format!("{count} background agents work") }
+}
+
+fn waits_for(count: u32) -> String {
+    if count == 1 { "waits for 1 background agent".to_owned() } else { format!("waits for {count} background agents") }
 }
 
 /// What a running turn does, in a few words: its newest tool call.

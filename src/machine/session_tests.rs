@@ -40,6 +40,8 @@ fn reach(second: i64) -> Reach {
         input: InputBox::Empty,
         on_its_way: OnItsWay::No,
         replaced_by: None,
+        sign: None,
+        seen: None,
         place: String::new(),
         last_words: String::new(),
     }
@@ -135,6 +137,70 @@ fn states_for_people() {
     check(Some(&spoken(None)), Some(&dead), &SessionState::Gone);
     let headless = Reach { process: ProcessFact::Dead, transport: Some(Transport::Headless), ..reach(20) };
     check(Some(&spoken(Some(Outcome::Completed))), Some(&headless), &SessionState::Idle);
+}
+
+/// I1, I5: the transcript says whether a turn runs. A status of `idle` that comes before the last records ends none, and
+/// neither does one that comes right after a send, before the record of it.
+#[test]
+fn i1_a_turn_is_over_when_its_end_is_recorded_and_not_before() {
+    let says = |second, status: LiveStatus| Reach { status, ..reach(second) };
+    for status in [LiveStatus::Idle, LiveStatus::Silent] {
+        check(Some(&spoken(None)), Some(&says(11, status.clone())), 600, &[Busy::Turn]);
+        check(Some(&spoken(Some(Outcome::Completed))), Some(&says(20, status)), 20, &[]);
+    }
+}
+
+/// I7: neither a long tool nor the retries of minutes are anything but work, and nothing is said of an alarm.
+#[test]
+fn i7_a_turn_that_takes_long_is_work_however_long() {
+    let mut long = spoken(None);
+    let name = "Bash".to_owned();
+    let kind =
+        ItemKind::Tool { call_id: "c".to_owned(), name, summary: "cargo test".to_owned(), ok: None, lines: None };
+    long.turns[0].items.push(crate::model::conversation::Item { offset: 1, at: Some(at(10)), kind });
+    for now in [20, 600, 86_400] {
+        let busy = Reach { status: LiveStatus::Busy, ..reach(now) };
+        let view = state(Some(&long), Some(&busy), at(now));
+        assert_eq!(view.state, SessionState::Working { activity: "runs cargo test".to_owned() });
+        assert_eq!(view.fact.since, Some(at(0)), "since its prompt");
+    }
+}
+
+#[test]
+fn a_state_says_since_when_and_what_said_so() {
+    let sign = |since, source: &str| Some(crate::model::reach::Sign { since, source: source.to_owned() });
+    let fact = |conversation: Option<&Conversation>, reach: &Reach| state(conversation, Some(reach), at(20)).fact;
+    let ended = spoken(Some(Outcome::Completed));
+
+    let asks = Reach {
+        status: LiveStatus::Waiting { what: "permission prompt".to_owned() },
+        sign: sign(Some(at(15)), "sessions/7.json: waiting"),
+        ..reach(20)
+    };
+    let told = fact(Some(&spoken(None)), &asks);
+    assert_eq!((told.since, told.because.as_str()), (Some(at(15)), "permission prompt"));
+    assert_eq!(told.evidence, "sessions/7.json: waiting");
+
+    let idle = fact(Some(&ended), &reach(20));
+    assert_eq!(
+        (idle.since, idle.because.as_str(), idle.evidence.as_str()),
+        (Some(at(10)), TURN_ENDED, "record r at byte 1")
+    );
+    let stopped = fact(Some(&spoken(Some(Outcome::Interrupted))), &reach(20));
+    assert_eq!(stopped.because, "its turn was interrupted");
+
+    // Background agents keep it at work; a background shell does not, whatever word the agent has for it.
+    let mut away = ended.clone();
+    away.background_agents = 1;
+    let view = state(Some(&away), Some(&Reach { status: LiveStatus::Busy, ..reach(20) }), at(20));
+    assert_eq!((view.state.word(), view.fact.because.as_str()), ("working", "waits for 1 background agent"));
+    let shell = Reach { sign: sign(Some(at(11)), "sessions/7.json: shell"), ..reach(20) };
+    assert_eq!(state(Some(&ended), Some(&shell), at(20)).state, SessionState::Idle);
+
+    let left = Reach { replaced_by: Some((SessionId::new("new"), "it names new".to_owned())), ..reach(20) };
+    let view = state(Some(&ended), Some(&left), at(20));
+    assert_eq!((view.state, view.fact.evidence.as_str()), (SessionState::Gone, "it names new"));
+    assert_eq!(view.fact.because, "its agent went over to session new");
 }
 
 #[test]

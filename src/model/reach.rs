@@ -31,6 +31,8 @@ pub struct Reach {
     pub process: ProcessFact,
     /// What the agent itself says of its state, where it says anything.
     pub status: LiveStatus,
+    /// Where that was read, and since when it is said.
+    pub sign: Option<Sign>,
     /// The five conditions for typing.
     pub ticks: Ticks,
     /// The input box.
@@ -39,10 +41,33 @@ pub struct Reach {
     pub on_its_way: OnItsWay,
     /// Another session now answers under the same pane or process: its id, and the proof in words.
     pub replaced_by: Option<(SessionId, String)>,
+    /// The process whose going over to another session can be proven by a later look.
+    pub seen: Option<ProcessMark>,
     /// Where it is, for people: `%1`, `pid 4242`.
     pub place: String,
     /// What the last process that trellis ran on it said when it ended badly, in one line; else empty.
     pub last_words: String,
+}
+
+/// Where an agent's own word about its state was read.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Sign {
+    /// Since when it says so; `None`: it does not tell.
+    pub since: Option<Timestamp>,
+    /// The file or the pane, and the word there (`sessions/4242.json: shell`).
+    pub source: String,
+}
+
+/// One process and no later one under its pid.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ProcessMark {
+    /// Its id.
+    pub pid: u32,
+    /// The system's own mark of its start.
+    pub start_mark: String,
+    /// The wall clock then: marks begin anew when the machine is started.
+    #[serde(default)]
+    pub started_at: Option<Timestamp>,
 }
 
 /// The agent's process.
@@ -189,6 +214,8 @@ pub struct ProbeAsk {
     pub session: SessionKey,
     /// The text of the entry in flight to it (as it was really sent), if any.
     pub in_flight: Option<InFlight>,
+    /// The process that was seen on it before this program was started.
+    pub last_seen: Option<ProcessMark>,
 }
 
 /// The entry in flight, as far as a transport needs it.

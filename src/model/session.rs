@@ -4,7 +4,7 @@ use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-use super::reach::Transport;
+use super::reach::{ProcessMark, Transport};
 
 /// `sessions/{agent}-{id}.json`: what a person said about a session, and how it was launched.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -21,6 +21,9 @@ pub struct SessionNote {
     /// How trellis launched it: argv and folder.
     #[serde(default)]
     pub launch: Option<Launch>,
+    /// The process that was last seen on it: after a restart too it proves that this process went over to another session.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub seen: Option<ProcessMark>,
     /// When it was put away.
     #[serde(default)]
     pub put_away_at: Option<Timestamp>,
@@ -67,6 +70,36 @@ pub enum SessionState {
     /// Nobody has looked yet whether it is there.
     NotLooked,
 }
+
+impl SessionState {
+    /// The state's word for records, events and programs.
+    #[must_use]
+    pub const fn word(&self) -> &'static str {
+        match self {
+            Self::Working { .. } => "working",
+            Self::NeedsYou(Need::AwaitingInput) | Self::Idle => "awaiting_input",
+            Self::NeedsYou(Need::NeedsApproval) => "needs_approval",
+            Self::NeedsYou(Need::Error) => "error",
+            Self::NeedsYou(Need::Limit) => "limit",
+            Self::Gone => "gone",
+            Self::NotLooked => "not_looked_at",
+        }
+    }
+}
+
+/// What a state rests on.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct StateFact {
+    /// Since when, as far as the agent's own records say it.
+    pub since: Option<Timestamp>,
+    /// Why it is said, in a few words (`permission prompt`, `its turn ended`).
+    pub because: String,
+    /// What said so: a record with its offset, a status file, a pane (`sessions/4242.json: waiting`).
+    pub evidence: String,
+}
+
+/// The reason of a session that plainly ended its turn: its state says it all.
+pub const TURN_ENDED: &str = "its turn ended";
 
 /// What a person is needed for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]

@@ -205,7 +205,7 @@ impl Case<'_> {
             }
         })?;
         let who = self.label(role);
-        let since = self.record.side(role).and_then(|side| side.since);
+        let since = self.record.side(role).and_then(|side| side.fact.since);
         let mut lines = Vec::new();
         if !what.trim().is_empty() {
             lines.push(words::quoted(&what));

@@ -19,6 +19,8 @@ fn reach() -> Reach {
         input: InputBox::Empty,
         on_its_way: OnItsWay::No,
         replaced_by: None,
+        sign: None,
+        seen: None,
         place: "%2".to_owned(),
         last_words: String::new(),
     }

@@ -17,7 +17,7 @@ use crate::model::outbox::TranscriptMark;
 use crate::model::pair::PairRecord;
 use crate::model::reach::Reach;
 use crate::model::run::RunRecord;
-use crate::model::session::{SessionNote, SessionState};
+use crate::model::session::{SessionNote, SessionState, StateFact};
 
 /// Everything [`super::build::projection`] looks at.
 #[derive(Clone, Debug)]
@@ -61,10 +61,8 @@ pub struct SessionFacts {
     pub reach: Option<Reach>,
     /// Its state, once it was told.
     pub state: Option<SessionState>,
-    /// Since when.
-    pub since: Option<Timestamp>,
-    /// Why, for people.
-    pub evidence: String,
+    /// What that rests on.
+    pub fact: StateFact,
     /// A send sequence runs.
     pub sending: bool,
 }

@@ -10,7 +10,7 @@ use crate::driver::ports::FoundSession;
 use crate::model::ids::{RecordKey, SessionKey, SessionRef};
 use crate::model::outbox::TranscriptMark;
 use crate::model::reach::ProcessFact;
-use crate::model::session::{Need, SessionState};
+use crate::model::session::{Need, SessionState, StateFact};
 
 /// Every session, newest activity first.
 #[must_use]
@@ -80,8 +80,7 @@ fn view(
         session: session.clone(),
         title,
         state,
-        since: facts.and_then(|facts| facts.since),
-        evidence: facts.map(|facts| facts.evidence.clone()).unwrap_or_default(),
+        fact: fact(facts, found),
         active_at: spoken.max(found.and_then(|found| found.modified_at)),
         transport: reach.and_then(|reach| reach.transport),
         place: reach.map(|reach| reach.place.clone()).unwrap_or_default(),
@@ -94,6 +93,15 @@ fn view(
         path: found.map(|found| found.path.clone()).or_else(|| facts.and_then(path_of)).unwrap_or_default(),
         agent: session.agent,
     }
+}
+
+/// A session that nobody holds, and whose transcript was not read, is as it was when that was written last.
+fn fact(facts: Option<&SessionFacts>, found: Option<&FoundSession>) -> StateFact {
+    let mut fact = facts.map(|facts| facts.fact.clone()).unwrap_or_default();
+    if facts.is_some_and(|facts| facts.state == Some(SessionState::Gone)) {
+        fact.since = fact.since.or(found.and_then(|found| found.modified_at));
+    }
+    fact
 }
 
 fn path_of(facts: &SessionFacts) -> Option<String> {

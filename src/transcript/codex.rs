@@ -152,7 +152,12 @@ impl Codex {
                     turns.edited();
                 }
                 let ok = payload.success.or(payload.exit_code.map(|code| code == 0));
-                result(turns, pos, payload.call_id.as_deref().unwrap_or_default(), ok);
+                let call = payload.call_id.as_deref().unwrap_or_default();
+                if self.outlived(turns, payload.turn_id.as_deref(), call) {
+                    turns.result_after_end(pos, call, ok);
+                } else {
+                    result(turns, pos, call, ok);
+                }
             }
             "context_compacted" => compaction(turns, pos),
             "error" => self.error(payload),
@@ -259,7 +264,14 @@ impl Codex {
                 }
             }
             "CommandExecution" if item.source.as_deref() == Some("user_shell") => {}
-            "CommandExecution" | "FileChange" | "McpToolCall" | "WebSearch" => self.tool_done(turns, pos, &item),
+            "CommandExecution" | "FileChange" | "McpToolCall" | "WebSearch" => {
+                let turn = payload.turn_id.as_deref();
+                if self.outlived(turns, turn, item.id.as_deref().unwrap_or_default()) {
+                    turns.result_after_end(pos, item.id.as_deref().unwrap_or_default(), succeeded(&item));
+                } else {
+                    self.tool_done(turns, pos, &item);
+                }
+            }
             "CollabAgentToolCall" => {
                 self.agents.told(item.tool.as_deref(), item.receiver_thread_ids, item.agents_states);
                 turns.background(self.agents.alive());
@@ -268,6 +280,18 @@ impl Codex {
             "ContextCompaction" => compaction(turns, pos),
             known if QUIET_DONE.contains(&known) => turns.touch(pos),
             other => turns.unknown(&format!("event_msg/item_completed/{other}")),
+        }
+    }
+
+    /// Whether a command went on after its turn was over (a server, a long test) and ends only now: the end of a turn is
+    /// exact, and nothing but a new one opens it again.
+    fn outlived(&self, turns: &Turns, turn: Option<&str>, call: &str) -> bool {
+        match &self.task {
+            None => turns.conversation().newest().is_some_and(|turn| turn.outcome.is_some()),
+            Some(task) => {
+                let is_other = turn.is_some_and(|turn| !task.id.is_empty() && turn != task.id);
+                is_other && turns.is_of_an_older_turn(call)
+            }
         }
     }
 
@@ -289,12 +313,7 @@ impl Codex {
         } else if kind == "FileChange" {
             turns.edited();
         }
-        let ok = item.exit_code.map(|code| code == 0).or(match item.status.as_deref() {
-            Some("completed") => Some(true),
-            Some("failed" | "declined") => Some(false),
-            _ => None,
-        });
-        turns.result(pos, id, ok, None);
+        turns.result(pos, id, succeeded(item), None);
     }
 
     // ----- response items -----
@@ -421,6 +440,14 @@ impl Codex {
         }
         false
     }
+}
+
+fn succeeded(item: &Done<'_>) -> Option<bool> {
+    item.exit_code.map(|code| code == 0).or(match item.status.as_deref() {
+        Some("completed") => Some(true),
+        Some("failed" | "declined") => Some(false),
+        _ => None,
+    })
 }
 
 /// A result without its call is of a task that made no turn.

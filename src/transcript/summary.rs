@@ -1,6 +1,8 @@
 //! What a list of sessions shows of a transcript, read from its two ends only.
 //! Which bytes are read, and from where, is the caller's affair.
 
+use std::collections::BTreeMap;
+
 use jiff::Timestamp;
 
 use super::lines::{Lines, trim};
@@ -135,6 +137,18 @@ fn last_message(told: &Conversation) -> Option<String> {
             _ => None,
         })
         .find(|line| !line.is_empty())
+}
+
+/// The newest name of each thread in Codex's list of names (one JSON object a line, newest last).
+#[must_use]
+pub fn codex_names(list: &[u8]) -> BTreeMap<SessionId, String> {
+    #[derive(serde::Deserialize)]
+    struct Named {
+        id: String,
+        thread_name: String,
+    }
+    let lines = list.split(|byte| *byte == b'\n').filter_map(|line| serde_json::from_slice::<Named>(line).ok());
+    lines.map(|named| (SessionId::new(named.id), named.thread_name)).collect()
 }
 
 /// The session that a transcript's file name names: all of it for Claude, its last part for Codex.

@@ -262,6 +262,19 @@ impl Turns {
         if self.asking.as_deref() == Some(call) {
             self.stop_asking();
         }
+        self.note_result(call, ok, lines);
+        if self.stir(pos) {
+            self.forget_answer();
+        }
+    }
+
+    /// The result of a tool that went on after its turn was over: neither that turn nor the one that runs hears of it.
+    pub(super) fn result_after_end(&mut self, pos: &RecordPos, call: &str, ok: Option<bool>) {
+        self.note_result(call, ok, None);
+        self.touch(pos);
+    }
+
+    fn note_result(&mut self, call: &str, ok: Option<bool>, lines: Option<(u32, u32)>) {
         if let Some((turn, item)) = self.calls.get(call).copied()
             && let Some(item) = self.edit().turns.get_mut(turn).and_then(|turn| turn.items.get_mut(item))
             && let ItemKind::Tool { ok: known, lines: known_lines, .. } = &mut item.kind
@@ -269,9 +282,11 @@ impl Turns {
             *known = known.or(ok);
             *known_lines = lines.or(*known_lines);
         }
-        if self.stir(pos) {
-            self.forget_answer();
-        }
+    }
+
+    /// Whether a call was made in a turn before the newest one.
+    pub(super) fn is_of_an_older_turn(&self, call: &str) -> bool {
+        self.calls.get(call).is_some_and(|(turn, _)| turn + 1 < self.told.turns.len())
     }
 
     /// Whether the call is one of ours to complete.

@@ -12,6 +12,7 @@ use trellis::model::conversation::{Failure, FailureClass};
 use trellis::model::event::EventKind;
 use trellis::model::ids::{RecordKey, RunId, SessionKey};
 use trellis::model::pair::{Kickoff, PairState, PairStop, PauseReason};
+use trellis::model::reach::ProcessMark;
 use trellis::model::run::{AttemptStatus, RunState, RunStep, RunStop};
 use trellis::projection::{DriverFact, Shown, Standing, ThreadKind};
 
@@ -460,6 +461,52 @@ fn s07_a_dead_agent_pauses_the_run_once_and_comes_back() {
     assert!(matches!(world.control(&run, Control::BringBack), Reply::Done { .. }));
     world.until(seconds(120), "completed", |world| world.run(&run).stop_reason.is_some());
     assert_eq!(world.run(&run).stop_reason, Some(RunStop::Completed));
+}
+
+/// T17: what proves a `/clear` outlives trellis: the process that held the session is kept, and asked about after a start.
+#[test]
+fn t17_the_process_of_a_session_in_use_is_kept_over_a_restart() {
+    let mut world = World::new();
+    let mark = |pid| ProcessMark { pid, start_mark: "1117179".to_owned(), started_at: Some(world::noon()) };
+    world.processes.insert(claude().key(), mark(4_242));
+    world.pass(seconds(20));
+    assert!(world.disk.borrow().sessions.is_empty(), "nothing is kept of a session that no record uses");
+    world.new_run(FirstPhase::Next);
+    world.pass(seconds(20));
+    assert_eq!(world.disk.borrow().sessions[&claude().key()].seen, Some(mark(4_242)));
+    // The process that holds it changes, as when a person ends and resumes it.
+    world.processes.insert(claude().key(), mark(4_300));
+    world.pass(seconds(20));
+    world.processes.clear();
+    world.asked.clear();
+    world.restart();
+    world.pass(seconds(1));
+    let first = world.asked.iter().find(|ask| ask.session == claude().key()).unwrap();
+    assert_eq!(first.last_seen, Some(mark(4_300)));
+    assert_eq!(world.disk.borrow().sessions[&claude().key()].seen, Some(mark(4_300)), "a look that sees none keeps it");
+}
+
+/// A session that no record uses has its state all the same, and what it rests on.
+#[test]
+fn a_session_that_nothing_uses_shows_its_state_and_its_ground() {
+    let mut world = World::new();
+    world.replies = Box::new(|_, _| None);
+    world.talks.borrow_mut().prompt(&claude().key(), "begin", world.now);
+    let began = world.now;
+    world.hint();
+    world.pass(seconds(2));
+    let view = |world: &mut World| {
+        let projection = world.core.projection(world.now);
+        projection.sessions.iter().find(|view| view.session == claude()).unwrap().clone()
+    };
+    let works = view(&mut world);
+    assert_eq!((works.state.word(), works.fact.since), ("working", Some(began)));
+    assert!(works.fact.evidence.starts_with("record "), "{:?}", works.fact);
+    world.talks.borrow_mut().answer(&claude().key(), "Done.", world.now);
+    world.hint();
+    world.pass(seconds(2));
+    let idle = view(&mut world);
+    assert_eq!((idle.state.word(), idle.fact.because.as_str()), ("awaiting_input", "its turn ended"));
 }
 
 /// T17: without a proof the wait line names the newer session of the folder, and nothing is switched.

@@ -5,11 +5,13 @@ use std::path::{Path, PathBuf};
 use std::thread;
 use std::time::Duration;
 
+use jiff::Timestamp;
 use serde::Deserialize;
 
 use crate::agent::os::{self, Process};
 use crate::model::ids::SessionId;
-use crate::model::reach::LiveStatus;
+use crate::model::reach::{LiveStatus, Sign};
+use crate::model::text::first_line;
 
 /// A file is rewritten in place: one that does not parse is read again this often.
 const TRIES: u32 = 6;
@@ -40,6 +42,9 @@ pub struct StatusFile {
     /// What it waits for.
     #[serde(default)]
     pub waiting_for: Option<String>,
+    /// Since when `status` is what it is, in milliseconds since 1970.
+    #[serde(default)]
+    pub status_updated_at: Option<i64>,
     /// `cli`, or `sdk-cli` for a headless one.
     #[serde(default)]
     pub entrypoint: Option<String>,
@@ -77,10 +82,18 @@ impl StatusFile {
             Some("busy") => LiveStatus::Busy,
             Some("waiting") => {
                 let what = self.waiting_for.as_deref().unwrap_or("a dialog");
-                LiveStatus::Waiting { what: crate::model::text::first_line(what) }
+                LiveStatus::Waiting { what: first_line(what) }
             }
             _ => LiveStatus::Silent,
         }
+    }
+
+    /// Where its word stands and since when, for people.
+    #[must_use]
+    pub fn sign(&self) -> Option<Sign> {
+        let word = first_line(self.status.as_deref()?);
+        let since = self.status_updated_at.and_then(|at| Timestamp::from_millisecond(at).ok());
+        Some(Sign { since, source: format!("sessions/{}.json: {word}", self.pid) })
     }
 
     /// A person's terminal, not a process that a program runs.
@@ -161,6 +174,12 @@ impl Statuses {
         let mut live = self.live();
         live.retain(|(file, _)| file.session_id == *id);
         live
+    }
+
+    /// Not one can be read: this Claude may write none, or in another way.
+    #[must_use]
+    pub fn are_none(&self) -> bool {
+        self.files.is_empty() && self.torn.is_empty()
     }
 
     /// What a process wrote.

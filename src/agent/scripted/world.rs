@@ -291,7 +291,7 @@ impl Play {
     fn probe(&mut self, ask: &ProbeAsk, now: Timestamp) -> Option<Outcome> {
         let born = self.born;
         let seat = self.seat(&ask.session)?;
-        Some(Outcome::Probed(ask.session.clone(), reach(seat, ask, now, born)))
+        Some(Outcome::Probed(ask.session.clone(), Box::new(reach(seat, ask, now, born))))
     }
 
     fn send(&mut self, record: RecordKey, delivery: &Delivery, now: Timestamp) -> Option<Outcome> {
@@ -330,6 +330,8 @@ fn reach(seat: &Seat, ask: &ProbeAsk, now: Timestamp, born: Timestamp) -> Reach 
         input: InputBox::Empty,
         on_its_way: OnItsWay::No,
         replaced_by: None,
+        sign: None,
+        seen: None,
         place: "scripted".to_owned(),
         last_words: String::new(),
     };

@@ -11,9 +11,10 @@ use crate::machine::{SentReport, TranscriptFact, session};
 use crate::model::event::Decision;
 use crate::model::ids::{EntryId, RecordKey, SessionKey, SessionRef};
 use crate::model::outbox::Entry;
-use crate::model::reach::{InFlight, ProbeAsk};
+use crate::model::pair::SCHEMA;
+use crate::model::reach::{InFlight, ProbeAsk, ProcessFact, ProcessMark};
 use crate::model::run::GitMark;
-use crate::model::session::{Need, SessionState};
+use crate::model::session::{SessionNote, SessionState};
 use crate::projection::facts::SessionFacts;
 
 /// Observations of one session are at least this far apart.
@@ -99,6 +100,18 @@ impl<R: Records, T: Transcripts, A: Agents> Core<R, T, A> {
         }
     }
 
+    /// Reads the transcript of a session that lives and that no record uses: its state stands there. Those of records are
+    /// read with their look.
+    fn read_unused(&mut self, key: &SessionKey, now: Timestamp) {
+        if !self.books.with_session(key).is_empty() {
+            return;
+        }
+        let found = self.found.iter().find(|found| found.session.key() == *key);
+        if let Some(session) = found.map(|found| found.session.clone()) {
+            self.read(&session, now);
+        }
+    }
+
     /// Lists the sessions below the agents' roots anew.
     pub(super) fn find_sessions(&mut self) {
         let found = self.transcripts.sessions();
@@ -115,6 +128,11 @@ impl<R: Records, T: Transcripts, A: Agents> Core<R, T, A> {
         for key in &changed {
             self.dirty.extend(self.books.with_session(key));
             is_new |= !self.found.iter().any(|found| &found.session.key() == key);
+            let lives = self.sessions.get(key).and_then(|known| known.facts.reach.as_ref());
+            if lives.is_some_and(|reach| matches!(reach.process, ProcessFact::Alive { .. })) {
+                self.read_unused(key, now);
+                self.observe(key, now);
+            }
             if self.screen.shows(key) {
                 self.read_shown(now);
             }
@@ -138,7 +156,7 @@ impl<R: Records, T: Transcripts, A: Agents> Core<R, T, A> {
 
     /// Observes a session, with the message in flight to it in view.
     pub(super) fn observe(&mut self, session: &SessionKey, now: Timestamp) {
-        let ask = ProbeAsk { session: session.clone(), in_flight: self.in_flight_to(session) };
+        let ask = ProbeAsk { session: session.clone(), in_flight: self.in_flight_to(session), last_seen: None };
         self.probe(ask, now);
     }
 
@@ -158,12 +176,13 @@ impl<R: Records, T: Transcripts, A: Agents> Core<R, T, A> {
     }
 
     /// Begins an observation, or lets it wait for the one that runs.
-    pub(super) fn probe(&mut self, ask: ProbeAsk, now: Timestamp) {
+    pub(super) fn probe(&mut self, mut ask: ProbeAsk, now: Timestamp) {
         if !self.options.observes {
             return;
         }
         let pause = self.options.tempo.wait(PROBE_PAUSE);
         let known = self.sessions.entry(ask.session.clone()).or_default();
+        ask.last_seen.clone_from(&known.facts.note.seen);
         if known.probing.as_ref() == Some(&ask) {
             return;
         }
@@ -203,8 +222,14 @@ impl<R: Records, T: Transcripts, A: Agents> Core<R, T, A> {
                 let superseded =
                     known.probe_next.as_ref().is_some_and(|(_, next)| Some(next) != known.probing.as_ref());
                 known.probing = None;
+                let seen = reach.seen.clone();
+                let lives = matches!(reach.process, ProcessFact::Alive { .. });
                 if !superseded || known.facts.reach.is_none() {
-                    known.facts.reach = Some(reach);
+                    known.facts.reach = Some(*reach);
+                }
+                self.keep_seen(&session, seen);
+                if lives {
+                    self.read_unused(&session, now);
                 }
                 self.dirty.extend(self.books.with_session(&session));
                 self.touched.insert(session);
@@ -228,6 +253,21 @@ impl<R: Records, T: Transcripts, A: Agents> Core<R, T, A> {
                 Ok(how) => self.notice(how, false, now),
                 Err(why) => self.notice(format!("can't copy: {why}"), true, now),
             },
+        }
+    }
+
+    /// Keeps which process holds a session that a record uses: only that proves, after a restart, that the process went
+    /// over to another session meanwhile.
+    fn keep_seen(&mut self, session: &SessionKey, seen: Option<ProcessMark>) {
+        if seen.is_none() || !self.drives() || self.books.with_session(session).is_empty() {
+            return;
+        }
+        let Some(known) = self.sessions.get_mut(session).filter(|known| known.facts.note.seen != seen) else { return };
+        let note = SessionNote { schema: known.facts.note.schema.max(SCHEMA), seen, ..known.facts.note.clone() };
+        match self.records.save_session(session, &note) {
+            Ok(()) => known.facts.note = note,
+            // The next observation tries again; until then a restart would only find the newer session's name.
+            Err(error) => tracing::warn!(%error, %session, "the process of a session is not kept"),
         }
     }
 
@@ -275,11 +315,10 @@ impl<R: Records, T: Transcripts, A: Agents> Core<R, T, A> {
         for key in std::mem::take(&mut self.touched) {
             let Some(known) = self.sessions.get_mut(&key) else { continue };
             let view = session::state(known.facts.conversation.as_deref(), known.facts.reach.as_ref(), now);
-            if known.facts.state.as_ref() != Some(&view.state) || known.facts.evidence != view.evidence {
+            if known.facts.state.as_ref() != Some(&view.state) || known.facts.fact != view.fact {
                 self.screen.outdate();
             }
-            known.facts.since = view.since;
-            known.facts.evidence = view.evidence;
+            known.facts.fact = view.fact;
             known.facts.state = Some(view.state.clone());
             if let Some(word) = known.settle_state(view.state, now, steady) {
                 self.publish_session(&key, word.to_owned(), now);
@@ -312,7 +351,7 @@ impl Known {
         }
         self.candidate = None;
         self.tell_at = None;
-        let word = state_word(&state);
+        let word = state.word();
         self.told = Some(state);
         Some(word)
     }
@@ -323,18 +362,6 @@ fn is_same_kind(one: &SessionState, other: &SessionState) -> bool {
     match (one, other) {
         (SessionState::NeedsYou(one), SessionState::NeedsYou(other)) => one == other,
         _ => discriminant(one) == discriminant(other),
-    }
-}
-
-const fn state_word(state: &SessionState) -> &'static str {
-    match state {
-        SessionState::Working { .. } => "working",
-        SessionState::NeedsYou(Need::AwaitingInput) | SessionState::Idle => "awaiting_input",
-        SessionState::NeedsYou(Need::NeedsApproval) => "needs_approval",
-        SessionState::NeedsYou(Need::Error) => "error",
-        SessionState::NeedsYou(Need::Limit) => "limit",
-        SessionState::Gone => "gone",
-        SessionState::NotLooked => "not_looked_at",
     }
 }
 

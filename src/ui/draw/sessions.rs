@@ -4,6 +4,7 @@ use ratatui::layout::Rect;
 
 use super::{Page, bits, footer, run};
 use crate::model::ids::SessionKey;
+use crate::model::session::{SessionState, TURN_ENDED};
 use crate::projection::SessionView;
 use crate::ui::app::{App, Screen};
 use crate::ui::layout::{NARROW, SHORT};
@@ -11,6 +12,9 @@ use crate::ui::row::{Hit, Row, Tone, text, toned};
 use crate::ui::times::Times;
 use crate::ui::width::{cut, width};
 use crate::ui::wrap::wrap_text;
+
+/// From here on a row has room for what its state rests on.
+const WIDE: usize = 100;
 
 /// The list in one column.
 pub fn list_page(app: &mut App, area: Rect, times: &Times) -> Page {
@@ -71,11 +75,13 @@ fn lines(app: &App, view: &SessionView, columns: usize, times: &Times) -> Vec<Ro
     let room = columns.saturating_sub(width(&tail) + 3);
     let first = Row::of(vec![toned(tone, glyph), text(" "), text(cut(title, room))]).tail(vec![text(tail)]);
     let mut words = state;
-    if let Some(since) = view.since {
+    if let Some(since) = view.fact.since {
         words.push(' ');
         words.push_str(&times.ago_short(since));
     }
-    for part in [folder(&view.session.worktree), view.place.as_str(), view.branch.as_deref().unwrap_or("")] {
+    let evidence = if columns >= WIDE { view.fact.evidence.as_str() } else { "" };
+    let branch = view.branch.as_deref().unwrap_or("");
+    for part in [reason(view), folder(&view.session.worktree), view.place.as_str(), branch, evidence] {
         if !part.is_empty() {
             words.push_str(" · ");
             words.push_str(part);
@@ -87,6 +93,15 @@ fn lines(app: &App, view: &SessionView, columns: usize, times: &Times) -> Vec<Ro
     let used = view.used_by.as_ref().and_then(|key| app.run(key)).map(|run| format!("⇄ {}", cut(&run.name, 12)));
     let second = Row::plain(words).indent(2).tail(used.map(text).into_iter().collect::<Vec<_>>());
     vec![first, second]
+}
+
+/// Why it stands so, where its state's word does not say it all.
+fn reason(view: &SessionView) -> &str {
+    match &view.state {
+        SessionState::Working { activity } if !activity.is_empty() => "",
+        _ if view.fact.because == TURN_ENDED => "",
+        _ => &view.fact.because,
+    }
 }
 
 /// The last part of a path.
@@ -140,7 +155,7 @@ pub fn header(app: &App, key: &SessionKey, times: &Times) -> Vec<Row> {
     let Some(view) = app.session(key) else { return vec![Row::plain(key.to_string())] };
     let (glyph, tone, state) = bits::session_state(&view.state);
     let title = if view.title.is_empty() { view.session.session_id.as_str() } else { view.title.as_str() };
-    let since = view.since.map(|since| times.ago(since)).unwrap_or_default();
+    let since = view.fact.since.map(|since| times.ago(since)).unwrap_or_default();
     let place: Vec<&str> = [
         view.agent.as_str(),
         folder(&view.session.worktree),
@@ -157,8 +172,10 @@ pub fn header(app: &App, key: &SessionKey, times: &Times) -> Vec<Row> {
     if title != view.session.session_id.as_str() {
         rows.push(Row::plain(view.session.session_id.as_str()));
     }
-    if !view.evidence.is_empty() {
-        rows.push(Row::plain(&view.evidence).indent(2));
+    let ground: Vec<&str> =
+        [reason(view), view.fact.evidence.as_str()].into_iter().filter(|part| !part.is_empty()).collect();
+    if !ground.is_empty() {
+        rows.push(Row::plain(ground.join(" · ")).indent(2));
     }
     rows
 }

@@ -35,10 +35,12 @@ impl Agents for Free {
                 input: InputBox::Empty,
                 on_its_way: OnItsWay::No,
                 replaced_by: None,
+                sign: None,
+                seen: None,
                 place: "scripted".to_owned(),
                 last_words: String::new(),
             };
-            let _ = self.0.try_send(Outcome::Probed(ask.session, reach));
+            let _ = self.0.try_send(Outcome::Probed(ask.session, Box::new(reach)));
         }
     }
 }

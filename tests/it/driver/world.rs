@@ -18,7 +18,9 @@ use trellis::model::event::EventKind;
 use trellis::model::ids::{Agent, MessageId, RecordId, RecordKey, SessionId, SessionKey, SessionRef, TurnId};
 use trellis::model::outbox::TranscriptMark;
 use trellis::model::pair::{Kickoff, PairRecord};
-use trellis::model::reach::{InputBox, LiveStatus, OnItsWay, ProcessFact, Reach, SendReport, Ticks, Transport};
+use trellis::model::reach::{
+    InputBox, LiveStatus, OnItsWay, ProbeAsk, ProcessFact, ProcessMark, Reach, SendReport, Ticks, Transport,
+};
 use trellis::model::run::RunRecord;
 
 pub use super::disk::{Disk, Journal, MemRecords};
@@ -194,6 +196,10 @@ pub struct World {
     pub dead: Vec<SessionKey>,
     /// Sends are swallowed: reported, but never seen.
     pub lossy: bool,
+    /// The processes that observations tell of.
+    pub processes: BTreeMap<SessionKey, ProcessMark>,
+    /// What every observation was asked.
+    pub asked: Vec<ProbeAsk>,
     later: Vec<(Timestamp, Later)>,
     seed: u64,
 }
@@ -246,6 +252,8 @@ impl World {
             replies: Box::new(|_, _| Some("Done.".to_owned())),
             dead: Vec::new(),
             lossy: false,
+            processes: BTreeMap::new(),
+            asked: Vec::new(),
             later: Vec::new(),
             seed,
         }
@@ -411,7 +419,8 @@ impl World {
         match job {
             Job::Probe(ask) => {
                 let reach = self.reach(&ask.session);
-                self.soon(soon, Outcome::Probed(ask.session, reach));
+                self.asked.push(ask.clone());
+                self.soon(soon, Outcome::Probed(ask.session, Box::new(reach)));
             }
             Job::Send(record, delivery) => {
                 let report = SendReport {
@@ -479,6 +488,8 @@ impl World {
             input: InputBox::Empty,
             on_its_way: OnItsWay::No,
             replaced_by: None,
+            sign: None,
+            seen: self.processes.get(session).cloned(),
             place: "scripted".to_owned(),
             last_words: String::new(),
         }

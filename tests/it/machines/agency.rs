@@ -105,6 +105,8 @@ impl Agency {
             input: self.input,
             on_its_way: self.on_its_way.clone(),
             replaced_by: self.replaced_by.clone(),
+            sign: None,
+            seen: None,
             place: "%1".to_owned(),
             last_words: String::new(),
         });

@@ -175,6 +175,47 @@ fn t25_an_interrupted_review_pauses_and_relays_nothing() {
     assert_eq!(world.run().phases_done, 0);
 }
 
+/// I9: Esc ends a turn without any end of its own; the run asks, and going on waits for what the person does next.
+#[test]
+fn i9_a_turn_stopped_with_esc_is_over_and_asks() {
+    let mut world = reviewing(PairConfig::default());
+    world.answer(R, "Fix the total.");
+    world.wait(4);
+    world.take(I);
+    world.tool(I, true);
+    world.end(I, Outcome::Interrupted);
+    // The status file says idle, and no hook ever fires.
+    world.wait(4);
+    assert_eq!(world.pair().paused_reason, Some(PauseReason::UserTyped));
+    assert!(world.pair().paused_detail.contains("interrupted"), "{}", world.pair().paused_detail);
+    let sent = world.sent(I).len();
+    world.control(&Control::Resume).unwrap();
+    world.wait(4);
+    assert_eq!(world.sent(I).len(), sent + 1, "it is asked to go on, once");
+    world.take(I);
+    world.answer(I, "The total is right now.");
+    world.wait(4);
+    assert!(world.sent(R).last().unwrap().ends_with("The total is right now."));
+}
+
+/// I7: a turn of hours is waited for; no time alone pauses anything.
+#[test]
+fn i7_hours_of_work_raise_no_alarm() {
+    let mut world = reviewing(PairConfig::default());
+    world.implementer.status = trellis::model::reach::LiveStatus::Busy;
+    world.answer(R, "Fix the total.");
+    world.implementer.status = trellis::model::reach::LiveStatus::Idle;
+    world.wait(4);
+    world.take(I);
+    world.implementer.status = trellis::model::reach::LiveStatus::Busy;
+    for _ in 0..6 {
+        world.tool(I, true);
+        world.wait(3_600);
+        assert_eq!(world.pair().paused_reason, None);
+    }
+    assert_eq!(world.sent(R).len(), 1);
+}
+
 /// L1: the word in our own prompt, echoed as a prompt, is no verdict; a blank word starts nothing.
 #[test]
 fn l01_our_own_words_give_no_verdict_and_a_blank_one_is_refused() {

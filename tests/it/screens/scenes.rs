@@ -13,7 +13,7 @@ use trellis::model::outbox::{EntryState, Purpose};
 use trellis::model::pair::PauseReason;
 use trellis::model::reach::{Tick, Ticks, Transport};
 use trellis::model::run::AttemptStatus;
-use trellis::model::session::{Need, SessionState};
+use trellis::model::session::{Need, SessionState, StateFact, TURN_ENDED};
 use trellis::projection::{
     Banner, DeliveryView, DriverFact, LookFirst, Offer, PhaseView, Projection, RelayView, ReviewView, RunView,
     SessionView, Settings, SideView, Stage, Standing,
@@ -517,12 +517,16 @@ fn old_session(n: i64) -> SessionView {
 }
 
 fn session_view(agent: Agent, id: &str, title: &str, state: SessionState, age: i64, live: bool) -> SessionView {
+    let asks = state == SessionState::NeedsYou(Need::NeedsApproval);
     SessionView {
         session: session(agent, id),
         title: title.to_owned(),
         state,
-        since: Some(ago(age)),
-        evidence: "its turn ended at record 8f2a, offset 52,110".to_owned(),
+        fact: StateFact {
+            since: Some(ago(age)),
+            because: if asks { "permission prompt".to_owned() } else { TURN_ENDED.to_owned() },
+            evidence: "record 8f2a at byte 52110".to_owned(),
+        },
         active_at: Some(ago(age)),
         transport: live.then_some(Transport::Tmux),
         place: if live { id.to_owned() } else { String::new() },

@@ -128,9 +128,9 @@ impl Playing {
 
     fn probe(&mut self, role: Role, in_flight: Option<&str>) -> Reach {
         let in_flight = in_flight.map(|text| InFlight { text: text.into(), ..InFlight::default() });
-        self.world.begin(Job::Probe(ProbeAsk { session: self.key(role), in_flight }));
+        self.world.begin(Job::Probe(ProbeAsk { session: self.key(role), in_flight, last_seen: None }));
         match self.outcomes.recv_timeout(Duration::from_secs(10)).unwrap() {
-            Outcome::Probed(_, reach) => reach,
+            Outcome::Probed(_, reach) => *reach,
             other => panic!("{other:?}"),
         }
     }

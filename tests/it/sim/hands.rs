@@ -122,7 +122,7 @@ impl World {
         let Some(side) = self.side_of(&ask.session) else { return };
         let reach = self.reach(side, ask);
         let epoch = self.epoch;
-        self.after(1, Happening::Outcome(epoch, Box::new(Outcome::Probed(ask.session.clone(), reach))));
+        self.after(1, Happening::Outcome(epoch, Box::new(Outcome::Probed(ask.session.clone(), Box::new(reach)))));
     }
 
     fn reach(&self, side: usize, ask: &ProbeAsk) -> Reach {
@@ -180,6 +180,8 @@ impl World {
             input: if claude { input } else { InputBox::Empty },
             on_its_way,
             replaced_by: None,
+            sign: None,
+            seen: None,
             place: format!("%{side}"),
             last_words: String::new(),
         }

@@ -361,3 +361,34 @@ fn bookkeeping_does_not_move_the_last_word() {
     assert_eq!(told.turns[0].last_record.id.as_str(), "3");
     assert!(told.unknown.is_empty());
 }
+
+/// A command that goes on after its turn was over (Codex lets go of it after 10 s) ends with a record of its own: the turn
+/// stays ended, its answer stays, and an answer of the next turn does too.
+#[test]
+fn a_command_that_outlives_its_turn_opens_no_turn_again() {
+    let sample = String::from_utf8(super::fixtures::sample(Agent::Codex, "16-command-outlives-its-turn")).unwrap();
+    let lines: Vec<&str> = sample.lines().collect();
+    let told = read(Agent::Codex, &lines);
+    let newest = told.newest().unwrap();
+    assert_eq!(newest.outcome, Some(Outcome::Completed));
+    assert_eq!(newest.answer.as_ref().unwrap().text.as_ref(), "Slept.");
+    assert!(!told.is_open());
+    assert!(newest.items.iter().any(|item| matches!(&item.kind, ItemKind::Tool { ok: Some(_), .. })), "its end is noted");
+
+    // The same, with the record inside the next turn, behind that one's answer.
+    let mut lines = lines;
+    let late = lines.pop().unwrap();
+    let next: Vec<String> = [
+        starts("next"),
+        event("item_completed", json!({"turn_id": "next", "item": {"type": "UserMessage", "id": "u", "content": [{"type": "text", "text": "And now?"}]}})),
+        event("item_completed", json!({"turn_id": "next", "item": {"type": "AgentMessage", "id": "m", "content": [{"type": "text", "text": "All is well."}]}})),
+    ].iter().map(Value::to_string).collect();
+    lines.extend(next.iter().map(String::as_str));
+    let end = ends("next").to_string();
+    lines.extend([late, end.as_str()]);
+    let told = read(Agent::Codex, &lines);
+    let newest = told.newest().unwrap();
+    assert_eq!(newest.prompt.text.as_ref(), "And now?");
+    assert_eq!(newest.answer.as_ref().map(|answer| answer.text.as_ref()), Some("All is well."));
+    assert_eq!(newest.outcome, Some(Outcome::Completed));
+}

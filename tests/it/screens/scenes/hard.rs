@@ -56,7 +56,8 @@ pub fn hostile() -> Projection {
     projection.home = HOSTILE.into();
     for view in projection.sessions.iter_mut().take(4) {
         view.title = HOSTILE.into();
-        view.evidence = HOSTILE.into();
+        view.fact.evidence = HOSTILE.into();
+        view.fact.because = HOSTILE.into();
         view.branch = Some(HOSTILE.to_owned());
         view.place = HOSTILE.into();
         view.session.worktree = HOSTILE.into();
