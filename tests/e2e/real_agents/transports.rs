@@ -61,7 +61,11 @@ impl Port {
     }
 
     fn probe(&mut self, session: &SessionKey, in_flight: Option<&InFlight>) -> Reach {
-        self.transports.begin(Job::Probe(ProbeAsk { session: session.clone(), in_flight: in_flight.cloned(), last_seen: None }));
+        self.transports.begin(Job::Probe(ProbeAsk {
+            session: session.clone(),
+            in_flight: in_flight.cloned(),
+            last_seen: None,
+        }));
         match self.outcomes.blocking_recv() {
             Some(Outcome::Probed(key, reach)) if key == *session => *reach,
             other => panic!("no observation but {other:?}"),

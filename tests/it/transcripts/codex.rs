@@ -373,7 +373,10 @@ fn a_command_that_outlives_its_turn_opens_no_turn_again() {
     assert_eq!(newest.outcome, Some(Outcome::Completed));
     assert_eq!(newest.answer.as_ref().unwrap().text.as_ref(), "Slept.");
     assert!(!told.is_open());
-    assert!(newest.items.iter().any(|item| matches!(&item.kind, ItemKind::Tool { ok: Some(_), .. })), "its end is noted");
+    assert!(
+        newest.items.iter().any(|item| matches!(&item.kind, ItemKind::Tool { ok: Some(_), .. })),
+        "its end is noted"
+    );
 
     // The same, with the record inside the next turn, behind that one's answer.
     let mut lines = lines;
