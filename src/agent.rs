@@ -44,8 +44,6 @@ pub struct Settings {
     pub path: Option<OsString>,
     /// Where tmux servers may be.
     pub tmux: tmux::Whereabouts,
-    /// A longer message, in bytes, goes into a file.
-    pub message_file_above: u64,
 }
 
 /// All transports behind the driver's port. Each session has a lane of its own, so that what is done to it is done in

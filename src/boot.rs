@@ -106,7 +106,6 @@ impl Ground {
                 inside_pane: self.environment.tmux_pane.clone(),
                 folder: self.environment.tmux_tmpdir.clone(),
             },
-            message_file_above: self.config.message_file_above,
         }
     }
 

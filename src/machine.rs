@@ -28,6 +28,7 @@ pub mod restart;
 pub mod run;
 pub mod session;
 mod turns;
+pub mod wire;
 
 mod common;
 mod draft;
@@ -65,6 +66,10 @@ pub struct Scene<'a> {
     pub git: Option<(Timestamp, Option<GitMark>)>,
     /// A first attempt may go out although the box cannot be read (`send_when_box_unknown`).
     pub box_may_be_unknown: bool,
+    /// The home's folder: a message that is too long to type is named by its file below it.
+    pub home: &'a str,
+    /// A longer message, in bytes, is named by its file.
+    pub message_file_above: u64,
     /// How fast this home's waits run: the grace, the 60 s, the quiet times of the machines are asked of it.
     pub tempo: Tempo,
 }
@@ -168,7 +173,7 @@ pub struct Delivery {
     pub entry: EntryId,
     /// To which session.
     pub session: SessionKey,
-    /// The text to send.
+    /// What is really sent: the record holds it already, in `sent_text` where it differs from the message.
     pub text: std::sync::Arc<str>,
     /// The prompt in front of the relayed answer, in bytes of `text`: Claude gets it as the person's own words. 0: none.
     pub prompt_bytes: usize,
@@ -176,8 +181,6 @@ pub struct Delivery {
     pub attempt: u32,
     /// A first attempt may go out although the box cannot be read.
     pub allow_unknown_box: bool,
-    /// Folder below the record for a text that is too long to type.
-    pub file_folder: String,
 }
 
 /// What came of a step.

@@ -10,7 +10,7 @@ pub use status::{StatusFile, Statuses};
 use jiff::{SignedDuration, Timestamp};
 
 use super::Settings;
-use super::message::Outgoing;
+use super::message;
 use super::os::{self, Process};
 use super::tmux::typing::{Moment, Typing};
 use super::tmux::{self, Pane, input_box};
@@ -131,28 +131,17 @@ impl ClaudeSession {
 
     /// Types a message into its pane.
     pub fn send(&mut self, settings: &Settings, delivery: &Delivery) -> SendReport {
-        let outgoing = match Outgoing::of(delivery, Agent::Claude, settings.message_file_above) {
-            Ok(outgoing) => outgoing,
-            Err(why) => return stopped(why),
-        };
-        let mut report = self
-            .with_typing(settings, |typing| typing.send(&outgoing.pastes(Agent::Claude), delivery.allow_unknown_box));
+        let pastes = message::pastes(delivery);
+        let report = self.with_typing(settings, |typing| typing.send(&pastes, delivery.allow_unknown_box));
         // Entered or not: a send that was stopped after its last paste leaves the same box as one whose Enter was lost.
-        self.typed = report.last_key_at.is_some().then(|| outgoing.text.clone());
-        report.sent_text = outgoing.differs.then_some(outgoing.text);
+        self.typed = report.last_key_at.is_some().then(|| delivery.text.to_string());
         report
     }
 
     /// Presses Enter on our own text.
     pub fn press_enter(&mut self, settings: &Settings, delivery: &Delivery) -> SendReport {
-        let typed = self.typed.clone();
-        match Outgoing::of(delivery, Agent::Claude, settings.message_file_above) {
-            Ok(outgoing) => self.with_typing(settings, |typing| {
-                let typed = typed.as_deref().is_some_and(|typed| fold(typed) == fold(&outgoing.text));
-                typing.enter_alone(&outgoing.text, typed)
-            }),
-            Err(why) => stopped(why),
-        }
+        let typed = self.typed.as_deref().is_some_and(|typed| fold(typed) == fold(&delivery.text));
+        self.with_typing(settings, |typing| typing.enter_alone(&delivery.text, typed))
     }
 
     fn with_typing(&mut self, settings: &Settings, act: impl FnOnce(&Typing<'_>) -> SendReport) -> SendReport {

@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 
 use super::Settings;
 use super::claude::{alive, missing, stopped};
-use super::message::Outgoing;
+use super::message;
 use super::os::{self, Process};
 use super::program;
 use super::tmux::input_box;
@@ -144,38 +144,28 @@ impl CodexSession {
 
     /// Queues a message, or types it where there is no queue.
     pub fn send(&mut self, settings: &Settings, delivery: &Delivery) -> SendReport {
-        let outgoing = match Outgoing::of(delivery, Agent::Codex, settings.message_file_above) {
-            Ok(outgoing) => outgoing,
-            Err(why) => return stopped(why),
-        };
         let holder = match self.held(settings) {
             Ok(holder) => holder,
             Err(why) => return stopped(why),
         };
-        let mut report = if self.queues(&holder, settings) {
+        if self.queues(&holder, settings) {
             match codex_program(&holder.process, settings) {
                 Some(program) => {
-                    queue::put(&program, &holder.codex_home, environment(&holder.process), &self.id, &outgoing.text)
+                    queue::put(&program, &holder.codex_home, environment(&holder.process), &self.id, &delivery.text)
                 }
                 None => stopped(String::from("can't find the codex program; name its folder in PATH")),
             }
         } else {
             with_typing(&holder, &self.id, settings, |typing| {
-                typing.send(&outgoing.pastes(Agent::Codex), delivery.allow_unknown_box)
+                typing.send(&message::pastes(delivery), delivery.allow_unknown_box)
             })
-        };
-        report.sent_text = outgoing.differs.then_some(outgoing.text);
-        report
+        }
     }
 
     /// Presses Enter on our own text in the pane.
     pub fn press_enter(&mut self, settings: &Settings, delivery: &Delivery) -> SendReport {
-        let text = match Outgoing::of(delivery, Agent::Codex, settings.message_file_above) {
-            Ok(outgoing) => outgoing.text,
-            Err(why) => return stopped(why),
-        };
         match self.held(settings) {
-            Ok(holder) => with_typing(&holder, &self.id, settings, |typing| typing.enter_alone(&text, false)),
+            Ok(holder) => with_typing(&holder, &self.id, settings, |typing| typing.enter_alone(&delivery.text, false)),
             Err(why) => stopped(why),
         }
     }

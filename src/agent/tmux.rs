@@ -15,7 +15,8 @@ use super::program::{Ended, Program};
 /// Every fact that tells one pane from all others and says whether keys would go where they should. The title comes
 /// last because it may hold anything.
 const FACTS: &str = "#{pid} #{start_time} #{pane_id} #{pane_pid} #{pane_tty} #{window_id} #{pane_dead} #{pane_in_mode} \
-                     #{pane_input_off} #{pane_synchronized} -#{pane_mode} #{session_name}\u{1f}#{pane_title}";
+                     #{pane_input_off} #{pane_synchronized} -#{pane_mode} #{session_name}\u{1f}#{pane_current_command}\u{1f}\
+                     #{pane_title}";
 
 /// Where tmux servers may be found.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -131,13 +132,18 @@ pub struct Pane {
     pub input_off: bool,
     /// Keys go to all panes of its window.
     pub synchronized: bool,
+    /// The program that reads its terminal, as tmux names it.
+    pub command: String,
     /// The title that the program in it set. Hostile text.
     pub title: String,
 }
 
 impl Pane {
-    fn parse(server: &Server, line: &str) -> Option<Self> {
-        let (facts, title) = line.split_once('\u{1f}').or_else(|| line.split_once("\\037"))?;
+    fn parse<'a>(server: &Server, line: &'a str) -> Option<Self> {
+        // tmux writes the separator as digits where it takes it for no printable sign.
+        let cut = |text: &'a str| text.split_once('\u{1f}').or_else(|| text.split_once("\\037"));
+        let (facts, rest) = cut(line)?;
+        let (command, title) = cut(rest)?;
         let words: Vec<&str> = facts.splitn(12, ' ').collect();
         let [server_pid, started, id, pid, terminal, window, dead, in_mode, off, synchronized, mode, session] =
             words.as_slice()
@@ -157,6 +163,7 @@ impl Pane {
             mode: (*in_mode != "0").then(|| mode.trim_start_matches('-').to_owned()),
             input_off: *off == "1",
             synchronized: *synchronized == "1",
+            command: command.to_owned(),
             title: title.to_owned(),
         })
     }
@@ -342,10 +349,17 @@ impl Pane {
         .unwrap_or_default()
     }
 
-    /// True on the server only while a key would reach the program in this very pane and no other.
+    /// True on the server only while a key would reach the program in this very pane and no other: when the agent ends
+    /// between the last look at it and the key, its shell reads the terminal, and that has another name.
     fn guard(&self) -> String {
         let open = "#{==:#{pane_dead}#{pane_in_mode}#{pane_input_off}#{pane_synchronized},0000}";
-        format!("#{{&&:{},{open}}}", self.identity())
+        let guard = format!("#{{&&:{},{open}}}", self.identity());
+        // A name that a format could take for a part of itself is left out: the look right before the key has to do.
+        let is_plain = |sign: char| sign.is_ascii_alphanumeric() || matches!(sign, '.' | '-' | '_');
+        if self.command.is_empty() || !self.command.chars().all(is_plain) {
+            return guard;
+        }
+        format!("#{{&&:{guard},#{{==:#{{pane_current_command}},{}}}}}", self.command)
     }
 
     fn say_why(&self) -> String {

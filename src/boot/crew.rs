@@ -73,6 +73,7 @@ impl Crew {
             tempo: self.tempo,
             seed: seed(),
             home: self.ground.home.root().display().to_string(),
+            message_file_above: self.ground.config.message_file_above,
             zone: TimeZone::system(),
             send_when_box_unknown: self.ground.config.send_when_box_unknown,
             records_only: self.how == How::RecordOnly,

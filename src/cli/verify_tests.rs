@@ -44,6 +44,7 @@ fn entry(id: &str, text: &str, state: EntryState, turn: Option<&str>) -> Entry {
         attempts: 1,
         attempt_at: None,
         last_key_at: None,
+        entered: false,
         enters: 0,
         queue_id: None,
         carrier: None,

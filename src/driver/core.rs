@@ -47,8 +47,10 @@ pub struct Options {
     pub tempo: Tempo,
     /// Entropy for the ids of new records; equal seeds give equal ids.
     pub seed: u64,
-    /// The home's folder, for people.
+    /// The home's folder.
     pub home: String,
+    /// A longer message, in bytes, is named by the file in which it stands.
+    pub message_file_above: u64,
     /// The person's time zone.
     pub zone: TimeZone,
     /// A first message may go out although the box cannot be read.
@@ -67,6 +69,7 @@ impl Default for Options {
             tempo: Tempo::REAL,
             seed: 0,
             home: String::new(),
+            message_file_above: 65_536,
             zone: TimeZone::UTC,
             send_when_box_unknown: false,
             records_only: false,

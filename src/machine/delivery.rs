@@ -9,6 +9,7 @@ use jiff::{SignedDuration, Timestamp};
 use super::common::Loop;
 use super::draft::{Draft, fresh, later};
 use super::session::{self, Busy, IdleVerdict};
+use super::wire::{self, Wire};
 use super::{Delivery, Effect, SentReport, Side, Step, TranscriptFact, words};
 use crate::model::event::Decision;
 use crate::model::ids::{RecordKey, Role};
@@ -26,6 +27,8 @@ const GAP: SignedDuration = SignedDuration::from_secs(2);
 const ENTERS: u32 = 3;
 /// Whole sequences begun by itself at most.
 const SENDS: u32 = 3;
+/// A text for the clipboard, in bytes: terminals take about 100 KB of it, written as 4 signs for 3 bytes.
+const BY_HAND: u64 = 70_000;
 
 /// What is to be done about the open entry now.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -73,6 +76,9 @@ fn first<R: Loop>(draft: &Draft<'_, R>, entry: &Entry) -> Next {
     let Some(reach) = side.reach else { return Next::Observe };
     if let Some(why) = session::gone(side) {
         return Next::Gone(why);
+    }
+    if wire::is_nothing(entry.text.text()) {
+        return Next::Held("nothing is left of it without control characters: drop it".to_owned());
     }
     let idle = idle(draft, entry);
     if !idle.is_idle() {
@@ -176,11 +182,13 @@ fn begin<R: Loop>(draft: &mut Draft<'_, R>, index: usize) {
     let now = draft.now();
     let Some(entry) = draft.rec.outbox().get(index) else { return };
     let (role, again) = (entry.target, entry.attempts > 0);
+    let Some(wire) = outgoing(draft, entry, false) else { return };
     let mark = mark_now(draft.side(role));
     let Some(entry) = draft.rec.outbox_mut().get_mut(index) else { return };
     entry.attempts = entry.attempts.saturating_add(1);
     entry.attempt_at = Some(now);
     entry.quiet_since = None;
+    entry.sent_text = wire.differs.then(|| wire.text.clone());
     if !again {
         entry.transcript_mark = Some(mark);
     }
@@ -191,9 +199,34 @@ fn begin<R: Loop>(draft: &mut Draft<'_, R>, index: usize) {
         "the agent is ready: there, free, no dialog open, nothing in its box"
     };
     draft.decide(what, evidence);
-    if let Some(delivery) = delivery(draft, index) {
+    if let Some(delivery) = delivery(draft, index, wire) {
         draft.effect(Effect::Send(delivery));
     }
+}
+
+/// What is really sent of an entry. Once something may have been sent it stays as it is saved, whatever was set since:
+/// the evidence is compared with it.
+fn outgoing<R: Loop>(draft: &Draft<'_, R>, entry: &Entry, by_hand: bool) -> Option<Wire> {
+    let scene = draft.scene;
+    let agent = draft.rec.session(entry.target).agent;
+    let whole = wire::whole(entry.text.text(), prompt_bytes(&draft.rec, entry), agent)?;
+    if entry.attempts > 0 {
+        return Some(match &entry.sent_text {
+            Some(sent) if *sent != whole.text => Wire { text: sent.clone(), prompt_bytes: 0, differs: true },
+            Some(_) | None => whole,
+        });
+    }
+    // A process is given any text whole.
+    let is_typed = draft.side(entry.target).reach.is_none_or(|reach| reach.transport != Some(Transport::Headless));
+    let limit = if by_hand { scene.message_file_above.min(BY_HAND) } else { scene.message_file_above };
+    if !(by_hand || is_typed) || entry.text.bytes <= limit {
+        return Some(whole);
+    }
+    let folder = match draft.rec.key() {
+        RecordKey::Run(id) => format!("checklist-runs/{id}"),
+        RecordKey::Pair(id) => format!("pairs/{id}"),
+    };
+    Some(wire::naming(&format!("{}/{folder}/{}", scene.home, entry.text.file), entry.text.bytes))
 }
 
 fn enter<R: Loop>(draft: &mut Draft<'_, R>, index: usize) {
@@ -202,7 +235,8 @@ fn enter<R: Loop>(draft: &mut Draft<'_, R>, index: usize) {
     entry.quiet_since = None;
     let what = format!("presses Enter on {}, {} of {ENTERS}", entry.id, entry.enters);
     draft.decide(what, "our text stands in the box");
-    if let Some(delivery) = delivery(draft, index) {
+    let wire = draft.rec.outbox().get(index).and_then(|entry| outgoing(draft, entry, false));
+    if let Some(delivery) = wire.and_then(|wire| delivery(draft, index, wire)) {
         draft.effect(Effect::PressEnter(delivery));
     }
 }
@@ -210,8 +244,9 @@ fn enter<R: Loop>(draft: &mut Draft<'_, R>, index: usize) {
 /// Hands an entry to the person: from now on it is never typed or queued by trellis.
 pub(super) fn copy<R: Loop>(draft: &mut Draft<'_, R>, index: usize) {
     let now = draft.now();
-    let Some(role) = draft.rec.outbox().get(index).map(|entry| entry.target) else { return };
-    let mark = mark_now(draft.side(role));
+    let Some(entry) = draft.rec.outbox().get(index) else { return };
+    let Some(wire) = outgoing(draft, entry, true) else { return };
+    let mark = mark_now(draft.side(entry.target));
     let Some(entry) = draft.rec.outbox_mut().get_mut(index) else { return };
     if entry.attempts == 0 {
         entry.attempts = 1;
@@ -219,10 +254,11 @@ pub(super) fn copy<R: Loop>(draft: &mut Draft<'_, R>, index: usize) {
         entry.transcript_mark = Some(mark);
     }
     entry.by_hand = true;
+    entry.sent_text = wire.differs.then(|| wire.text.clone());
     entry.quiet_since = None;
-    let (what, text) = (format!("{} is to be pasted by hand", entry.id), entry.text.inline.clone());
+    let what = format!("{} is to be pasted by hand", entry.id);
     draft.decide(what, "chosen by a person or the only way to this session");
-    draft.effect(Effect::Clipboard { text });
+    draft.effect(Effect::Clipboard { text: wire.text.into() });
 }
 
 /// Where the target's transcript ends now.
@@ -235,19 +271,15 @@ fn mark_now(side: &Side<'_>) -> TranscriptMark {
     }
 }
 
-fn delivery<R: Loop>(draft: &Draft<'_, R>, index: usize) -> Option<Delivery> {
+fn delivery<R: Loop>(draft: &Draft<'_, R>, index: usize, wire: Wire) -> Option<Delivery> {
     let entry = draft.rec.outbox().get(index)?;
     Some(Delivery {
         entry: entry.id.clone(),
         session: draft.rec.session(entry.target).key(),
-        text: entry.text.inline.clone(),
-        prompt_bytes: prompt_bytes(&draft.rec, entry),
+        text: wire.text.into(),
+        prompt_bytes: wire.prompt_bytes,
         attempt: entry.attempts,
         allow_unknown_box: entry.attempts == 1,
-        file_folder: match draft.rec.key() {
-            RecordKey::Run(id) => format!("checklist-runs/{id}"),
-            RecordKey::Pair(id) => format!("pairs/{id}"),
-        },
     })
 }
 
@@ -282,9 +314,8 @@ pub(super) fn reported<R: Loop>(record: &R, report: &SentReport, now: Timestamp)
         entry.last_key_at = facts.last_key_at.or(Some(now));
         entry.queue_id = facts.queue_id.clone().or_else(|| entry.queue_id.take());
         entry.carrier = facts.carrier.clone().or_else(|| entry.carrier.take());
-        if !report.enter_only {
-            entry.sent_text = facts.sent_text.clone().or_else(|| entry.sent_text.take());
-        }
+        // A queue and a process of ours prove by themselves what became of it; of a pane nothing but this is known.
+        entry.entered |= facts.entered && entry.queue_id.is_none() && entry.carrier.is_none();
         if facts.entered && entry.state == EntryState::Prepared {
             entry.state = EntryState::Sent;
         }
@@ -336,6 +367,7 @@ pub(super) fn is_as_good_as_prepared<R: Loop>(draft: &Draft<'_, R>, entry: &Entr
     entry.attempts == 0
         || (entry.state != EntryState::Queued
             && !entry.by_hand
+            && !entry.entered
             && draft.side(entry.target).sending.is_none()
             && resend::nothing_on_its_way(draft, entry)
             && draft.side(entry.target).reach.is_some_and(|reach| reach.input == InputBox::Empty))

@@ -172,6 +172,7 @@ impl<'a, R: Loop> Draft<'a, R> {
             attempts: 0,
             attempt_at: None,
             last_key_at: None,
+            entered: false,
             enters: 0,
             queue_id: None,
             carrier: None,

@@ -66,6 +66,7 @@ fn pair(id: &str, text: &str, state: EntryState, attempts: u32, length: u64) -> 
         attempts,
         attempt_at: Some(at),
         last_key_at: None,
+        entered: false,
         enters: 0,
         queue_id: None,
         carrier: None,

@@ -71,6 +71,8 @@ fn check(conversation: Option<&Conversation>, reach: Option<&Reach>, now: i64, b
         ledger: &ledger,
         git: None,
         box_may_be_unknown: false,
+        home: "/home",
+        message_file_above: 65_536,
         tempo: Tempo::REAL,
     };
     assert_eq!(idle(&scene, Role::Implementer, 2_000).because, because);

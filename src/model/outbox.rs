@@ -19,7 +19,8 @@ pub struct Entry {
     pub target: Role,
     /// The whole text.
     pub text: TextRef,
-    /// What was really sent when the text went into a file.
+    /// What is really sent where that differs from the text: one line that names its file, or a line in front of it.
+    /// Saved before the send, so that a kill in between leaves no message that nobody knows again.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub sent_text: Option<String>,
     /// The turn whose answer it carries.
@@ -38,6 +39,9 @@ pub struct Entry {
     pub attempt_at: Option<Timestamp>,
     /// When our last key or queue command ended.
     pub last_key_at: Option<Timestamp>,
+    /// Enter was pressed on it in a pane, where it was seen to stand.
+    #[serde(default, skip_serializing_if = "is_false")]
+    pub entered: bool,
     /// Enter pressed alone, since the times last began anew.
     pub enters: u32,
     /// The agent queue's id of it.
@@ -76,6 +80,11 @@ pub struct Entry {
     /// Since when the 60 s of an undelivered entry run (begun anew by a resume or a look).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub clock_from: Option<Timestamp>,
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde asks for a reference")]
+const fn is_false(flag: &bool) -> bool {
+    !*flag
 }
 
 impl Entry {

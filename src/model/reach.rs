@@ -241,8 +241,6 @@ pub struct SendReport {
     /// The process that carries it.
     #[serde(default)]
     pub carrier: Option<Carrier>,
-    /// What was really sent when that differs from the entry's text (a file's name in one line).
-    pub sent_text: Option<String>,
     /// Why it stopped early, in words for people.
     pub stopped: Option<String>,
 }

@@ -111,50 +111,73 @@ fn contents(inner: &[Row]) -> Box {
     Box::Text(lines.join("\n").trim_end().to_owned())
 }
 
-/// Whether a box shows exactly this text: letter by letter, or with a part of it folded into `[Pasted text #n +k lines]`
-/// whose number of lines is that of the part, and nothing beside it.
+/// Whether a box shows exactly this text: letter by letter, or with a part of it folded into a mark whose number of lines
+/// or characters is that of the part, and nothing beside it.
 #[must_use]
 pub fn shows_all(shown: &str, text: &str) -> bool {
     let (shown, ours) = (fold(shown), fold(text));
     if shown == ours {
         return true;
     }
-    let Some((before, lines, after)) = folded_paste(&shown) else { return false };
+    let Some((before, folded, after)) = folded_paste(&shown) else { return false };
     let Some(rest) = ours.strip_prefix(before).and_then(|rest| rest.strip_suffix(after)) else { return false };
-    !rest.is_empty() && newlines(text, before, after).contains(&lines)
+    !rest.is_empty() && folded.stands_for(between(text, before, after))
 }
 
-/// Whether a box shows the beginning of this text and nothing beside it (it may not be drawn to its end yet).
+/// Whether a box shows the beginning of this text and nothing beside it (it may not be drawn to its end yet). A mark for
+/// a long paste is drawn whole or not at all.
 #[must_use]
 pub fn shows_beginning(shown: &str, text: &str) -> bool {
-    let (shown, ours) = (fold(shown), fold(text));
-    ours.starts_with(&shown)
-        || folded_paste(&shown).is_some_and(|(before, _, after)| after.is_empty() && ours.starts_with(before))
+    fold(text).starts_with(&fold(shown))
 }
 
-/// Whether what is seen of a box that is too small is a part of this text.
-#[must_use]
-pub fn shows_part(shown: &str, text: &str) -> bool {
-    fold(text).contains(&fold(shown))
+/// A mark that stands for a long paste.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Folded {
+    /// Claude: `[Pasted text #1 +30 lines]`, without a number of lines for a single one.
+    Lines(usize),
+    /// Codex: `[Pasted Content 1204 chars]`.
+    Chars(usize),
 }
 
-/// Splits a folded box at its one paste mark: what stands before, the lines it stands for, what stands after.
-fn folded_paste(shown: &str) -> Option<(&str, usize, &str)> {
-    let (before, rest) = shown.split_once("[Pastedtext#")?;
-    let (inner, after) = rest.split_once(']')?;
-    let (number, lines) = inner.split_once('+').map_or((inner, None), |(number, lines)| (number, Some(lines)));
-    if number.is_empty() || !number.bytes().all(|byte| byte.is_ascii_digit()) || after.contains("[Pastedtext#") {
+impl Folded {
+    fn read(mark: &str) -> Option<Self> {
+        if let Some(mark) = mark.strip_prefix("Pastedtext#") {
+            let (number, lines) = mark.split_once('+').map_or((mark, None), |(number, lines)| (number, Some(lines)));
+            if number.is_empty() || !number.bytes().all(|byte| byte.is_ascii_digit()) {
+                return None;
+            }
+            return Some(Self::Lines(match lines {
+                Some(lines) => lines.strip_suffix("lines").or_else(|| lines.strip_suffix("line"))?.parse().ok()?,
+                None => 0,
+            }));
+        }
+        let chars = mark.strip_prefix("PastedContent")?.strip_suffix("chars")?;
+        chars.parse().ok().map(Self::Chars)
+    }
+
+    /// Whether it is the mark of this part of a text. White space at its edges may belong to what is beside it.
+    fn stands_for(self, part: &str) -> bool {
+        let (number, count): (usize, fn(&str) -> usize) = match self {
+            Self::Lines(lines) => (lines, |text| text.bytes().filter(|byte| *byte == b'\n').count()),
+            Self::Chars(chars) => (chars, |text| text.chars().count()),
+        };
+        (count(part.trim())..=count(part)).contains(&number)
+    }
+}
+
+/// Splits a folded box at its one mark: what stands before, the mark, what stands after.
+fn folded_paste(shown: &str) -> Option<(&str, Folded, &str)> {
+    let (before, rest) = shown.split_once("[Pasted")?;
+    let (mark, after) = rest.split_once(']')?;
+    if after.contains("[Pasted") {
         return None;
     }
-    let lines = match lines {
-        Some(lines) => lines.strip_suffix("lines").or_else(|| lines.strip_suffix("line"))?.parse().ok()?,
-        None => 0,
-    };
-    Some((before, lines, after))
+    Some((before, Folded::read(&format!("Pasted{mark}"))?, after))
 }
 
-/// How many line feeds the part of `text` between two folded ends may have: those at its edges may belong to either.
-fn newlines(text: &str, before: &str, after: &str) -> std::ops::RangeInclusive<usize> {
+/// The part of `text` between two folded ends.
+fn between<'a>(text: &'a str, before: &str, after: &str) -> &'a str {
     let mut inner = text;
     let mut left = before.chars().count();
     while left > 0 {
@@ -170,8 +193,7 @@ fn newlines(text: &str, before: &str, after: &str) -> std::ops::RangeInclusive<u
         right = right.saturating_sub(fold(tail).chars().count());
         inner = head;
     }
-    let count = |text: &str| text.bytes().filter(|byte| *byte == b'\n').count();
-    count(inner.trim())..=count(inner)
+    inner
 }
 
 #[cfg(test)]

@@ -62,6 +62,10 @@ fn a_folded_paste_is_ours_only_with_our_number_of_lines_and_nothing_beside_it() 
     assert!(!shows_all("Feedback: [Pasted text #3 +29 lines]", &behind));
     assert!(!shows_all("[Pasted text #3 +31 lines] and this", &thirty_one()));
     assert!(shows_all("[Pasted text #1]", &"x".repeat(2_000)));
+    assert!(shows_all("[Pasted Content 2000 chars]", &"x".repeat(2_000)));
+    assert!(shows_all("Feedback: [Pasted Content 2003 chars]", &format!("Feedback:\n\n日{}\ny", "x".repeat(2_000))));
+    assert!(!shows_all("[Pasted Content 1999 chars]", &"x".repeat(2_000)));
+    assert!(!shows_all("[Pasted Content 2000 chars] and this", &"x".repeat(2_000)));
 }
 
 #[test]
@@ -112,7 +116,7 @@ fn a_beginning_of_ours_is_told_from_a_changed_box() {
     assert!(shows_beginning("first line\nsecond 日本語 line\nthird", THREE));
     assert!(!shows_beginning("first line and mine", THREE));
     assert!(!shows_beginning("first line\nsecond 日本語 line\nthird!", THREE));
-    assert!(shows_beginning("first [Pasted text #1 +3 lines]", THREE));
+    assert!(!shows_beginning("first [Pasted text #1 +3 lines]", THREE), "a paste that was cut");
 }
 
 #[test]

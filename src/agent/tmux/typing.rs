@@ -5,6 +5,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::thread;
 use std::time::Duration;
 
+use jiff::SignedDuration;
+
 use super::input_box::{self, Box};
 use super::{Pane, Pressed};
 use crate::clock;
@@ -13,16 +15,17 @@ use crate::model::reach::{InputBox, SendReport};
 
 /// Codex takes an Enter within about 120 ms of a paste for a line feed.
 const BEFORE_ENTER: Duration = Duration::from_millis(200);
-/// How often the box is looked at while the agent draws what was pasted, and for how long altogether.
-const DRAWING: Duration = Duration::from_millis(40);
-const DRAWINGS: u32 = 100;
+/// How often the box is looked at while the agent draws what was pasted, and for how long: agents that show nothing
+/// for 8 s were seen.
+const DRAWING: Duration = Duration::from_millis(15);
+const DRAWN_WITHIN: SignedDuration = SignedDuration::from_secs(20);
 /// How often copy mode is left within one send: a person who scrolls again and again is not fought.
 const SCROLLS: u32 = 5;
 
-/// The moment before a key, for the checks that tmux cannot make.
+/// The moment of a check that tmux cannot make.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Moment {
-    /// Nothing was typed yet.
+    /// Nothing of the message stands in the box: the agent must be free.
     BeforeTheFirst,
     /// Something of the message stands in the box.
     BeforeAnother,
@@ -75,11 +78,10 @@ impl Typing<'_> {
         for (at, piece) in pastes.iter().enumerate() {
             if at > 0 {
                 (self.check)(Moment::BeforeAnother)?;
-                self.only_ours(progress)?;
             }
             self.paste(piece, progress)?;
+            self.wait_until_drawn(progress)?;
         }
-        self.wait_until_drawn(progress)?;
         thread::sleep(BEFORE_ENTER);
         (self.check)(Moment::BeforeAnother)?;
         self.press_enter(progress)
@@ -123,20 +125,6 @@ impl Typing<'_> {
         Ok(input_box::read(self.agent, &self.pane.server.capture(&self.pane.id)?, ours, typed))
     }
 
-    /// What stands in the box is what was typed, or a beginning of it that is not drawn to its end yet.
-    fn only_ours(&self, progress: &Progress) -> Result<(), String> {
-        if !progress.box_known {
-            return Ok(());
-        }
-        match input_box::find(self.agent, &self.pane.server.capture(&self.pane.id)?) {
-            Box::Empty => Ok(()),
-            Box::Text(shown) if input_box::shows_beginning(&shown, &progress.typed) => Ok(()),
-            Box::End(shown) if input_box::shows_part(&shown, &progress.typed) => Ok(()),
-            Box::Text(_) | Box::End(_) => Err(format!("{}'s input box was changed while trellis typed", self.agent)),
-            Box::Unknown => Err(format!("{}'s input box went away while trellis typed", self.agent)),
-        }
-    }
-
     fn paste(&self, piece: &str, progress: &mut Progress) -> Result<(), String> {
         let buffer = unique_buffer();
         loop {
@@ -151,15 +139,29 @@ impl Typing<'_> {
         Ok(())
     }
 
+    /// Waits until the box shows all that was typed. Before that nothing more is typed: what an agent has not taken yet
+    /// would reach whatever reads its terminal after it.
     fn wait_until_drawn(&self, progress: &Progress) -> Result<(), String> {
         if !progress.box_known {
+            thread::sleep(BEFORE_ENTER);
             return Ok(());
         }
-        for _ in 0..DRAWINGS {
-            match self.look(Some(&progress.typed), true)? {
-                InputBox::Ours => return Ok(()),
-                InputBox::Empty | InputBox::Other | InputBox::Unknown => thread::sleep(DRAWING),
+        let begun = clock::now();
+        while clock::now().duration_since(begun) < DRAWN_WITHIN {
+            let captured = self.pane.server.capture(&self.pane.id)?;
+            if input_box::read(self.agent, &captured, Some(&progress.typed), true) == InputBox::Ours {
+                return Ok(());
             }
+            let moment = match input_box::find(self.agent, &captured) {
+                Box::Text(shown) if !input_box::shows_beginning(&shown, &progress.typed) => {
+                    return Err(format!("{}'s input box was changed while trellis typed", self.agent));
+                }
+                // Not drawn yet; or taken already, as a message of its own.
+                Box::Empty => Moment::BeforeTheFirst,
+                Box::Text(_) | Box::End(_) | Box::Unknown => Moment::BeforeAnother,
+            };
+            (self.check)(moment)?;
+            thread::sleep(DRAWING);
         }
         Err(format!("{}'s input box does not show what was typed", self.agent))
     }

@@ -41,6 +41,8 @@ impl<R: Records, T: Transcripts, A: Agents> Core<R, T, A> {
             reviewer: self.side(reviewer, &read),
             ledger: &self.ledger,
             box_may_be_unknown: self.options.send_when_box_unknown,
+            home: &self.options.home,
+            message_file_above: self.options.message_file_above,
             git: self.trees.seen(&builder.worktree),
             tempo: self.options.tempo,
         }

@@ -69,6 +69,12 @@ fn on_empty_box<R: Loop>(draft: &Draft<'_, R>, entry: &Entry, reach: &Reach) -> 
         OnItsWay::No | OnItsWay::Refused(_) => {}
         OnItsWay::Unknown(why) => return Next::Held(format!("it cannot be told whether it is on its way: {why}")),
     }
+    // It stood in the box, Enter was pressed, and it stands there no more: whoever took it has it.
+    if entry.entered {
+        return Next::Held(
+            "Enter was pressed on it and its box is empty, but its transcript does not show it".to_owned(),
+        );
+    }
     if prompted_since(draft, entry) {
         return Next::Held("another prompt stands after it was typed, so it may have gone with that".to_owned());
     }

@@ -168,7 +168,6 @@ impl Rig {
             claude_home: self.path("home/.claude"),
             codex_home: self.path("home/.codex"),
             tmux: Whereabouts { named: Some(socket), ..Whereabouts::default() },
-            message_file_above: 65_536,
             ..Settings::default()
         }
     }

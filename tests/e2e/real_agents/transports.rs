@@ -3,7 +3,7 @@
 use tokio::sync::mpsc::{Receiver, channel};
 use trellis::agent::Transports;
 use trellis::driver::ports::{Agents, Job, Outcome};
-use trellis::machine::Delivery;
+use trellis::machine::{Delivery, wire};
 use trellis::model::ids::Agent::{Claude, Codex};
 use trellis::model::ids::{EntryId, RecordKey, RunId, SessionKey};
 use trellis::model::reach::{InFlight, InputBox, OnItsWay, ProbeAsk, Reach, SendReport, Tick, Transport};
@@ -30,12 +30,13 @@ fn one_message_each() -> Result<(), Skip> {
         assert_eq!(reach.ticks.missing(), None, "{reach:?}");
         assert_eq!((reach.transport, reach.input), (Some(Transport::Tmux), InputBox::Empty));
         assert_eq!((reach.on_its_way, reach.replaced_by), (OnItsWay::No, None));
-        let report = port.send(session, text);
+        let wire = wire::whole(text, 0, session.agent).unwrap().text;
+        let report = port.send(session, &wire);
         assert_eq!(report.stopped, None, "{report:?}");
         assert!(report.entered && report.last_key_at.is_some());
-        let wanted = fold(report.sent_text.as_deref().unwrap_or(&trellis::agent::message::cleaned(text)));
+        let wanted = fold(&wire);
         rig.wait("the prompt", || rig.prompts().iter().filter(|asked| fold(&asked.prompt) == wanted).count() == 1);
-        let entry = InFlight { text: text.into(), queue_id: report.queue_id, carrier: None };
+        let entry = InFlight { text: wire.into(), queue_id: report.queue_id, carrier: None };
         rig.wait("nothing on its way", || port.probe(session, Some(&entry)).on_its_way == OnItsWay::No);
     }
     // A person's half sentence in Claude's box holds a message; Codex's queue does not mind one in its.
@@ -50,14 +51,12 @@ fn one_message_each() -> Result<(), Skip> {
 struct Port {
     transports: Transports,
     outcomes: Receiver<Outcome>,
-    folder: String,
 }
 
 impl Port {
     fn new(rig: &Rig) -> Self {
         let (sender, outcomes) = channel(16);
-        let folder = rig.path("files").to_string_lossy().into_owned();
-        Self { transports: Transports::new(rig.settings(), sender, Supervisor::new()), outcomes, folder }
+        Self { transports: Transports::new(rig.settings(), sender, Supervisor::new()), outcomes }
     }
 
     fn probe(&mut self, session: &SessionKey, in_flight: Option<&InFlight>) -> Reach {
@@ -80,7 +79,6 @@ impl Port {
             prompt_bytes: 0,
             attempt: 1,
             allow_unknown_box: false,
-            file_folder: self.folder.clone(),
         };
         self.transports.begin(Job::Send(RecordKey::Run(RunId::new("r")), delivery));
         match self.outcomes.blocking_recv() {

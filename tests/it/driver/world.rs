@@ -423,14 +423,8 @@ impl World {
                 self.soon(soon, Outcome::Probed(ask.session, Box::new(reach)));
             }
             Job::Send(record, delivery) => {
-                let report = SendReport {
-                    last_key_at: Some(soon),
-                    entered: true,
-                    queue_id: None,
-                    carrier: None,
-                    sent_text: None,
-                    stopped: None,
-                };
+                let report =
+                    SendReport { last_key_at: Some(soon), entered: true, queue_id: None, carrier: None, stopped: None };
                 let sent = Outcome::Sent {
                     record,
                     entry: delivery.entry,
@@ -445,14 +439,8 @@ impl World {
                 }
             }
             Job::PressEnter(record, delivery) => {
-                let report = SendReport {
-                    last_key_at: Some(soon),
-                    entered: true,
-                    queue_id: None,
-                    carrier: None,
-                    sent_text: None,
-                    stopped: None,
-                };
+                let report =
+                    SendReport { last_key_at: Some(soon), entered: true, queue_id: None, carrier: None, stopped: None };
                 let sent = Outcome::Sent {
                     record,
                     entry: delivery.entry,

@@ -85,6 +85,8 @@ impl World {
             ledger: &self.ledger,
             git: self.git.clone(),
             box_may_be_unknown: self.box_may_be_unknown,
+            home: "/home",
+            message_file_above: 65_536,
             tempo: Tempo::REAL,
         }
     }
@@ -206,7 +208,6 @@ impl World {
             entered: true,
             queue_id: None,
             carrier: None,
-            sent_text: None,
             stopped: None,
         });
         let report = SentReport { entry: delivery.entry.clone(), enter_only, report };

@@ -1,5 +1,6 @@
 //! Traces 1 to 9 of the specification: promises that an earlier wording broke.
 
+use jiff::SignedDuration;
 use trellis::model::command::Control;
 use trellis::model::config::{PairConfig, RunConfig};
 use trellis::model::conversation::{FailureClass, Outcome};
@@ -61,14 +62,68 @@ fn trace_01_b_four_kills_before_the_keys_lose_nothing() {
     assert_eq!(world.pair().round_count, 1);
 }
 
-/// An agent that swallows everything is asked about: one driver does not send for ever.
+/// What was entered and is gone from the box was taken: it is asked about, never sent blindly a second time.
 #[test]
-fn trace_01_c_what_is_never_seen_is_asked_about() {
+fn trace_01_c_what_was_entered_and_is_never_seen_is_asked_about() {
     let mut world = with_answer();
+    world.new_pair(Kickoff::UseCurrent, PairConfig::default()).unwrap();
+    world.wait(600);
+    assert_eq!(world.sent(R).len(), 1);
+    assert_eq!(world.pair().paused_reason, Some(PauseReason::DeliveryFailed));
+    assert!(world.pair().paused_detail.contains("its transcript does not show it"));
+    world.restart();
+    world.control(&Control::Resume).unwrap();
+    world.wait(600);
+    assert_eq!(world.sent(R).len(), 1, "not after a restart and a look either");
+}
+
+/// A terminal that swallows every paste is asked about: one driver does not type for ever.
+#[test]
+fn trace_01_d_pastes_that_are_swallowed_are_asked_about_after_three() {
+    let mut world = with_answer();
+    for _ in 0..3 {
+        let report = not_entered(world.now, "its box does not show what was typed");
+        world.reviewer.reports.push_back(report);
+    }
     world.new_pair(Kickoff::UseCurrent, PairConfig::default()).unwrap();
     world.wait(600);
     assert_eq!(world.sent(R).len(), 3);
     assert_eq!(world.pair().paused_reason, Some(PauseReason::DeliveryFailed));
+}
+
+/// What is really sent is in the record before it is sent: a kill in between leaves no prompt that nobody knows again.
+#[test]
+fn trace_01_e_a_kill_after_the_keys_knows_a_message_with_a_line_in_front() {
+    let mut world = reviewing(PairConfig { feedback_prompt: String::new(), ..PairConfig::default() });
+    world.die_on_send = true;
+    world.answer(R, "/clear it");
+    world.wait(5);
+    assert_eq!(world.pair().outbox[1].sent_text.as_deref(), Some("Message:\n/clear it"));
+    world.take(I);
+    world.restart();
+    world.pass(1);
+    assert_eq!((world.pair().round_count, world.pair().paused_reason), (2, None));
+    assert!(!world.pair().outbox[1].altered);
+}
+
+/// The same for a message that is named by its file.
+#[test]
+fn trace_01_f_a_kill_after_the_keys_knows_the_line_that_names_a_file() {
+    let mut world = World::new();
+    world.prompt(I, "go");
+    world.answer(I, &"a long answer ".repeat(6_000));
+    world.now += SignedDuration::from_secs(10);
+    world.die_on_send = true;
+    world.new_pair(Kickoff::UseCurrent, PairConfig::default()).unwrap();
+    world.pass(1);
+    let entry = &world.pair().outbox[0];
+    let file = format!("/home/pairs/pair/{}", entry.text.file);
+    assert!(entry.sent_text.as_ref().is_some_and(|sent| sent.contains(&file) && sent.lines().count() == 1));
+    assert_eq!(world.sent(R), [entry.sent_text.as_deref().unwrap()]);
+    world.take(R);
+    world.restart();
+    world.pass(1);
+    assert_eq!((world.pair().round_count, world.pair().paused_reason), (1, None));
 }
 
 /// The other face: an entry that was perhaps typed is in flight, so a skip does not kill it silently.
@@ -139,7 +194,7 @@ fn trace_03_a_prompts_are_looked_at_before_sending() {
     world.prompt(I, "three");
     world.answer(I, "third");
     world.clear_box(R);
-    world.now += jiff::SignedDuration::from_secs(100);
+    world.now += SignedDuration::from_secs(100);
     world.restart();
     world.wait(5);
     assert_eq!(world.pair().paused_reason, Some(PauseReason::UserTyped));
@@ -159,7 +214,7 @@ fn trace_03_b_a_delivery_does_not_swallow_a_prompt() {
     let delivered = world.take(R);
     let steered = world.prompt(R, "look at the tests too");
     world.answer(R, "the tests are fine");
-    world.now += jiff::SignedDuration::from_secs(30);
+    world.now += SignedDuration::from_secs(30);
     world.restart();
     assert_eq!(world.pair().round_count, 1);
     assert_eq!(world.pair().human_mark.reviewer, Some(delivered));
@@ -264,7 +319,7 @@ fn trace_06_a_kill_between_the_two_saves_of_a_pause() {
     assert_eq!(world.current().state, PairState::Running);
     assert!(world.run().paused_pair.is_some());
     world.answer(R, "Fix the total.");
-    world.now += jiff::SignedDuration::from_secs(10);
+    world.now += SignedDuration::from_secs(10);
     world.restart();
     world.wait(5);
     assert_eq!(world.current().paused_reason, Some(PauseReason::Manual));
@@ -275,7 +330,7 @@ fn trace_06_a_kill_between_the_two_saves_of_a_pause() {
 #[test]
 fn trace_06_a_paused_run_holds_its_pairs_timers() {
     let mut world = run_in_review(RunConfig::default());
-    let reset = world.now + jiff::SignedDuration::from_secs(40);
+    let reset = world.now + SignedDuration::from_secs(40);
     world.fail(R, FailureClass::Limit, Some(reset));
     world.wait(3);
     assert_eq!(world.current().paused_reason, Some(PauseReason::Limit));
@@ -309,7 +364,7 @@ fn trace_07_a_limits_end_does_not_pass_over_a_prompt() {
     world.answer(R, "Fix the total.");
     world.wait(4);
     world.take(I);
-    let reset = world.now + jiff::SignedDuration::from_secs(40);
+    let reset = world.now + SignedDuration::from_secs(40);
     world.fail(I, FailureClass::Limit, Some(reset));
     world.wait(3);
     assert_eq!(world.pair().paused_reason, Some(PauseReason::Limit));

@@ -315,14 +315,7 @@ pub struct SceneParts {
 
 /// A report of a sequence that typed but could not enter.
 pub fn not_entered(now: Timestamp, why: &str) -> SendReport {
-    SendReport {
-        last_key_at: Some(now),
-        entered: false,
-        queue_id: None,
-        carrier: None,
-        sent_text: None,
-        stopped: Some(why.to_owned()),
-    }
+    SendReport { last_key_at: Some(now), entered: false, queue_id: None, carrier: None, stopped: Some(why.to_owned()) }
 }
 
 /// A report of a sequence that typed nothing.

@@ -120,7 +120,6 @@ impl Playing {
             prompt_bytes: 0,
             attempt: 1,
             allow_unknown_box: false,
-            file_folder: String::new(),
         };
         self.world.begin(Job::Send(RecordKey::Run(RunId::new("r1")), delivery));
         self.outcomes.recv_timeout(Duration::from_secs(10)).unwrap()

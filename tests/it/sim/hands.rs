@@ -205,7 +205,6 @@ impl World {
             entered: false,
             queue_id: None,
             carrier: None,
-            sent_text: None,
             stopped: Some(why.into()),
         }
     }
