@@ -11,5 +11,6 @@
 pub mod install;
 pub mod rig;
 
+mod beside;
 mod pairs;
 mod transports;
