@@ -6,6 +6,7 @@ pub mod by_hand;
 pub mod claude;
 pub mod codex;
 pub mod git;
+pub mod headless;
 pub mod installed;
 pub mod live;
 pub mod message;
@@ -26,6 +27,8 @@ use tokio::sync::mpsc::Sender;
 
 use crate::driver::ports::{Agents, Job, Outcome};
 use crate::model::ids::SessionKey;
+use crate::model::reach::Transport;
+use crate::model::session::{Launch, SessionNote};
 use crate::supervise::Supervisor;
 use lane::{Lane, Place, Workshop};
 
@@ -44,6 +47,10 @@ pub struct Settings {
     pub path: Option<OsString>,
     /// Where tmux servers may be.
     pub tmux: tmux::Whereabouts,
+    /// What an agent that trellis starts needs in its environment to keep its files where trellis reads them.
+    pub variables: Vec<(&'static str, PathBuf)>,
+    /// Where what such an agent says is kept; `None`: nowhere.
+    pub logs: Option<PathBuf>,
 }
 
 /// All transports behind the driver's port. Each session has a lane of its own, so that what is done to it is done in
@@ -52,6 +59,8 @@ pub struct Transports {
     workshop: Workshop,
     lanes: BTreeMap<Place, Lane>,
     others: Vec<Box<dyn Elsewhere>>,
+    /// The sessions that are run without a pane, and how.
+    headless: BTreeMap<SessionKey, Arc<Launch>>,
 }
 
 /// A transport that plays some sessions itself, such as the built-in demo agents.
@@ -65,7 +74,7 @@ impl Transports {
     #[must_use]
     pub fn new(settings: Settings, outcomes: Sender<Outcome>, supervisor: Supervisor) -> Self {
         let workshop = Workshop { settings: Arc::new(settings), outcomes, supervisor };
-        Self { workshop, lanes: BTreeMap::new(), others: Vec::new() }
+        Self { workshop, lanes: BTreeMap::new(), others: Vec::new(), headless: BTreeMap::new() }
     }
 
     /// Adds a transport that is asked before the real ones.
@@ -85,6 +94,10 @@ impl Agents for Transports {
             other.begin(job);
             return;
         }
+        let launch = match &place {
+            Place::Session(session) => self.headless.get(session).cloned(),
+            Place::Worktree(_) | Place::Clipboard => None,
+        };
         let lane = match self.lanes.entry(place) {
             Entry::Occupied(lane) => lane.into_mut(),
             Entry::Vacant(free) => {
@@ -92,6 +105,14 @@ impl Agents for Transports {
                 free.insert(lane)
             }
         };
-        lane.begin(job, &self.workshop);
+        lane.begin(job, launch, &self.workshop);
+    }
+
+    fn noted(&mut self, session: &SessionKey, note: &SessionNote) {
+        if note.transport == Some(Transport::Headless) {
+            self.headless.insert(session.clone(), Arc::new(note.launch.clone().unwrap_or_default()));
+        } else {
+            self.headless.remove(session);
+        }
     }
 }

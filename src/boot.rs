@@ -9,7 +9,7 @@ mod screen;
 mod tell;
 
 use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use crate::agent::live::{self, LiveSession};
@@ -106,7 +106,18 @@ impl Ground {
                 inside_pane: self.environment.tmux_pane.clone(),
                 folder: self.environment.tmux_tmpdir.clone(),
             },
+            variables: self.moved_roots(),
+            logs: Some(self.home.logs()),
         }
+    }
+
+    /// The variables that name the agents' folders where this home's settings move them.
+    fn moved_roots(&self) -> Vec<(&'static str, PathBuf)> {
+        let own = AgentRoots::resolve(&self.home, &self.environment, None, None);
+        let roots =
+            [("CLAUDE_CONFIG_DIR", &self.roots.claude, own.claude), ("CODEX_HOME", &self.roots.codex, own.codex)];
+        let moved = roots.into_iter().filter(|(_, here, own)| *here != own);
+        moved.map(|(name, here, _)| (name, here.clone())).collect()
     }
 
     /// Refuses, naming the process, if another one drives the home. Nothing is made.

@@ -198,6 +198,34 @@ pub enum SessionCommand {
         #[arg(long)]
         json: bool,
     },
+    /// Choose how a session that is not open is reached: headless (its program is started for each message) or tmux.
+    Reach(ReachArgs),
+}
+
+/// `trellis session reach`.
+#[derive(Debug, Args)]
+pub struct ReachArgs {
+    /// `claude:SESSION` or `codex:SESSION`, the id or its beginning; `trellis session list` names them.
+    #[arg(value_name = "AGENT:SESSION", value_parser = session)]
+    pub session: SessionKey,
+    /// Which way.
+    #[arg(value_enum)]
+    pub way: WayArg,
+    /// Headless: what it may do unasked, as Claude's --permission-mode or Codex's --sandbox names it; empty: its own settings.
+    #[arg(long, value_name = "MODE")]
+    pub permission_mode: Option<String>,
+    /// Headless: the model, as the agent names it; empty: its own settings.
+    #[arg(long, value_name = "MODEL")]
+    pub model: Option<String>,
+}
+
+/// Ways that can be chosen.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum WayArg {
+    /// A process for each message.
+    Headless,
+    /// The pane it is opened in.
+    Tmux,
 }
 
 /// `trellis run start`.
@@ -414,6 +442,7 @@ fn dispatch(cli: Cli) -> Result<(), Failure> {
         Some(Command::Run(RunCommand::Show { id, json })) => show::show(home, &id, json),
         Some(Command::Run(RunCommand::Verify { id, json })) => verify::verify(home, &id, json),
         Some(Command::Session(SessionCommand::List { json })) => session::list(home, json),
+        Some(Command::Session(SessionCommand::Reach(args))) => session::reach(home, args),
         Some(Command::Drive) => drive::drive(home),
         Some(Command::Status(args)) => status::status(home, args.short, args.json),
         Some(Command::Notify { .. }) => notify::test(home),

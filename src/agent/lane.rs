@@ -8,11 +8,13 @@ use tokio::sync::mpsc::Sender;
 
 use super::claude::{ClaudeSession, stopped};
 use super::codex::CodexSession;
+use super::headless::{self, HeadlessSession, Tell};
 use super::{Settings, bring_back, by_hand, git};
 use crate::driver::ports::{Job, Outcome};
 use crate::machine::Delivery;
 use crate::model::ids::{Agent, RecordKey, SessionKey};
 use crate::model::reach::{ProbeAsk, Reach, SendReport};
+use crate::model::session::Launch;
 use crate::supervise::{Shutdown, Supervisor};
 
 /// More jobs than this wait for one session only when something is badly stuck.
@@ -45,16 +47,26 @@ impl Place {
 pub(super) struct Lane(Arc<Mutex<Jobs>>);
 
 struct Jobs {
-    waiting: VecDeque<Job>,
+    waiting: VecDeque<(Job, Way)>,
     /// A thread works them off. It takes the memory with it and brings it back.
     running: bool,
     /// Outlives the threads: what was seen last proves what replaced it.
     memory: Memory,
 }
 
+/// How the session of a job is run when it has no pane.
+type Way = Option<Arc<Launch>>;
+
 /// What a lane remembers of its session.
 #[derive(Default)]
-enum Memory {
+struct Memory {
+    pane: Pane,
+    headless: Option<HeadlessSession>,
+}
+
+/// The session in its pane.
+#[derive(Default)]
+enum Pane {
     Claude(ClaudeSession),
     Codex(CodexSession),
     #[default]
@@ -69,20 +81,31 @@ pub(super) struct Workshop {
     pub(super) supervisor: Supervisor,
 }
 
+impl Workshop {
+    /// Says that a process on this session has ended, to whoever still listens.
+    fn tell_left(&self, session: &SessionKey) -> Tell {
+        let (outcomes, session) = (self.outcomes.clone(), session.clone());
+        Arc::new(move || drop(outcomes.blocking_send(Outcome::Left(session.clone()))))
+    }
+}
+
 impl Lane {
     pub(super) fn new(place: &Place) -> Self {
         let memory = match place {
-            Place::Session(session) => match session.agent {
-                Agent::Claude => Memory::Claude(ClaudeSession::new(session.session_id.clone())),
-                Agent::Codex => Memory::Codex(CodexSession::new(session.session_id.clone())),
+            Place::Session(session) => Memory {
+                pane: match session.agent {
+                    Agent::Claude => Pane::Claude(ClaudeSession::new(session.session_id.clone())),
+                    Agent::Codex => Pane::Codex(CodexSession::new(session.session_id.clone())),
+                },
+                headless: Some(HeadlessSession::new(session.clone())),
             },
-            Place::Worktree(_) | Place::Clipboard => Memory::None,
+            Place::Worktree(_) | Place::Clipboard => Memory::default(),
         };
         Self(Arc::new(Mutex::new(Jobs { waiting: VecDeque::new(), running: false, memory })))
     }
 
     /// Puts a job at the end. Never waits for one that runs.
-    pub(super) fn begin(&self, job: Job, workshop: &Workshop) {
+    pub(super) fn begin(&self, job: Job, way: Way, workshop: &Workshop) {
         let mut jobs = lock(&self.0);
         if jobs.waiting.len() >= MOST_WAITING {
             drop(jobs);
@@ -90,7 +113,7 @@ impl Lane {
             give_back(&job, "trellis has too much to do with this session", workshop);
             return;
         }
-        jobs.waiting.push_back(job);
+        jobs.waiting.push_back((job, way));
         if jobs.running {
             return;
         }
@@ -100,8 +123,8 @@ impl Lane {
         let (shared, shop) = (Arc::clone(&self.0), workshop.clone());
         let stop = workshop.supervisor.token();
         let started = workshop.supervisor.thread("agent", move || {
-            while let Some(job) = next(&shared, &mut memory, &stop) {
-                let outcome = perform(job, &mut memory, &shop.settings);
+            while let Some((job, way)) = next(&shared, &mut memory, &stop) {
+                let outcome = perform(job, way.as_deref(), &mut memory, &shop);
                 if shop.outcomes.blocking_send(outcome).is_err() {
                     return;
                 }
@@ -113,7 +136,7 @@ impl Lane {
             jobs.running = false;
             let waiting = std::mem::take(&mut jobs.waiting);
             drop(jobs);
-            for job in waiting {
+            for (job, _) in waiting {
                 give_back(&job, "the system has no thread left", workshop);
             }
         }
@@ -125,7 +148,7 @@ fn lock(jobs: &Mutex<Jobs>) -> MutexGuard<'_, Jobs> {
 }
 
 /// The next job; at the end of them the memory goes back. A job that was not begun when everything stops stays undone.
-fn next(jobs: &Mutex<Jobs>, memory: &mut Memory, stop: &Shutdown) -> Option<Job> {
+fn next(jobs: &Mutex<Jobs>, memory: &mut Memory, stop: &Shutdown) -> Option<(Job, Way)> {
     let mut jobs = lock(jobs);
     let job = if stop.requested() { None } else { jobs.waiting.pop_front() };
     if job.is_none() {
@@ -135,25 +158,30 @@ fn next(jobs: &Mutex<Jobs>, memory: &mut Memory, stop: &Shutdown) -> Option<Job>
     job
 }
 
-fn perform(job: Job, memory: &mut Memory, settings: &Settings) -> Outcome {
+fn perform(job: Job, way: Option<&Launch>, memory: &mut Memory, shop: &Workshop) -> Outcome {
+    let settings = &*shop.settings;
     match job {
         Job::Probe(ask) => {
-            let reach = probe(&ask, memory, settings);
+            let reach = probe(&ask, way, memory, settings);
             Outcome::Probed(ask.session, Box::new(reach))
         }
         Job::Send(record, delivery) => {
-            let report = match memory {
-                Memory::Claude(session) => session.send(settings, &delivery),
-                Memory::Codex(session) => session.send(settings, &delivery),
-                Memory::None => nothing_reaches(),
+            let report = match (way, &mut memory.headless, &mut memory.pane) {
+                (Some(launch), Some(session), _) => {
+                    session.send(launch, settings, &delivery, &shop.tell_left(&delivery.session))
+                }
+                (_, _, Pane::Claude(session)) => session.send(settings, &delivery),
+                (_, _, Pane::Codex(session)) => session.send(settings, &delivery),
+                (_, _, Pane::None) => nothing_reaches(),
             };
             sent(record, delivery, false, report)
         }
         Job::PressEnter(record, delivery) => {
-            let report = match memory {
-                Memory::Claude(session) => session.press_enter(settings, &delivery),
-                Memory::Codex(session) => session.press_enter(settings, &delivery),
-                Memory::None => nothing_reaches(),
+            let report = match (way, &mut memory.pane) {
+                (Some(_), _) => stopped(String::from("it has no pane in which Enter could be pressed")),
+                (None, Pane::Claude(session)) => session.press_enter(settings, &delivery),
+                (None, Pane::Codex(session)) => session.press_enter(settings, &delivery),
+                (None, Pane::None) => nothing_reaches(),
             };
             sent(record, delivery, true, report)
         }
@@ -162,23 +190,32 @@ fn perform(job: Job, memory: &mut Memory, settings: &Settings) -> Outcome {
             Outcome::Git { worktree, mark }
         }
         Job::Clipboard(text) => Outcome::Copied(by_hand::copy(&text, &settings.tmux)),
-        Job::BringBack(session) => Outcome::BroughtBack(session.key(), bring_back::bring_back(&session, settings)),
+        Job::BringBack(session) => {
+            let result = match way {
+                Some(launch) => headless::bring_back(&session.key(), launch, settings),
+                None => bring_back::bring_back(&session, settings),
+            };
+            Outcome::BroughtBack(session.key(), result)
+        }
     }
 }
 
-fn probe(ask: &ProbeAsk, memory: &mut Memory, settings: &Settings) -> Reach {
+fn probe(ask: &ProbeAsk, way: Option<&Launch>, memory: &mut Memory, settings: &Settings) -> Reach {
     let in_flight = ask.in_flight.as_ref();
-    match memory {
-        Memory::Codex(session) => {
+    if let (Some(launch), Some(session)) = (way, &memory.headless) {
+        return session.probe(launch, settings, in_flight);
+    }
+    match &mut memory.pane {
+        Pane::Codex(session) => {
             session.remember(ask.last_seen.as_ref());
             session.probe(settings, in_flight)
         }
-        Memory::Claude(session) => {
+        Pane::Claude(session) => {
             session.remember(ask.last_seen.as_ref());
             session.probe(settings, in_flight)
         }
         // A probe's place is always a session.
-        Memory::None => ClaudeSession::new(ask.session.session_id.clone()).probe(settings, in_flight),
+        Pane::None => ClaudeSession::new(ask.session.session_id.clone()).probe(settings, in_flight),
     }
 }
 

@@ -1,15 +1,20 @@
-//! `trellis session list`: which sessions there are, how they stand and where, with the ids that `run start` takes.
-//! Looking is the viewer's; nothing is typed and nothing is kept.
+//! `trellis session …`: which sessions there are, how they stand and where, with the ids that `run start` takes; and how
+//! one is reached. Looking is the viewer's; what may be chosen is the driver's judgement.
 
 use std::path::Path;
 
 use jiff::{SignedDuration, Timestamp};
 use serde_json::{Value, json};
 
-use super::{Failure, out};
-use crate::boot::{Engine, Ground};
+use super::drive::tell_problems;
+use super::start::{known, refused, whole};
+use super::{Failure, ReachArgs, WayArg, out};
+use crate::boot::{Engine, Ground, How};
 use crate::clock;
+use crate::model::command::{Command, Reply, SessionControl};
+use crate::model::reach::Transport;
 use crate::model::session::{Need, SessionState};
+use crate::model::tempo::Tempo;
 use crate::projection::{SessionView, words};
 
 /// Older ones that do not live are counted only.
@@ -35,6 +40,30 @@ pub fn list(home: Option<&Path>, json: bool) -> Result<(), Failure> {
         out::line(&out::plain(&line))?;
     }
     finished
+}
+
+/// Chooses how a session is reached.
+///
+/// # Errors
+/// Refused, with the reason; or another process drives the home.
+pub fn reach(home: Option<&Path>, args: ReachArgs) -> Result<(), Failure> {
+    let ground = Ground::find(home)?;
+    ground.refuse_if_driven()?;
+    tell_problems(&ground);
+    let session = whole(&args.session, &known(&ground, &ground.live_sessions()))?;
+    let transport = match args.way {
+        WayArg::Headless => Transport::Headless,
+        WayArg::Tmux => Transport::Tmux,
+    };
+    let control = SessionControl::Reach { transport, permission_mode: args.permission_mode, model: args.model };
+    let engine = Engine::start(ground, How::RecordOnly, Tempo::REAL)?;
+    let order = Command::Session { session: session.clone(), control };
+    let reply = engine.block_on(engine.handle.send(order));
+    let said = match reply {
+        Reply::Done { note, .. } => out::line(&format!("{session}: {note}")),
+        Reply::Refused(refusal) => Err(refused(&refusal)),
+    };
+    engine.finish().and(said)
 }
 
 fn as_json(view: &SessionView) -> Value {

@@ -14,6 +14,7 @@ use crate::boot::{Engine, Ground, How, Seat};
 use crate::model::command::{Command, NewRun, Refusal, RefusalKind, Reply};
 use crate::model::config::RunConfig;
 use crate::model::ids::{RecordKey, RunId, SessionKey, SessionRef};
+use crate::model::reach::Transport;
 use crate::model::tempo::Tempo;
 
 /// Starts a run.
@@ -77,18 +78,19 @@ pub fn refused(refusal: &Refusal) -> Failure {
     }
 }
 
-/// Every session that can be named: scripted, running, or with a transcript.
-fn known(ground: &Ground, live: &[LiveSession]) -> BTreeSet<SessionKey> {
+/// Every session that can be named: scripted, running, noted, or with a transcript.
+pub(super) fn known(ground: &Ground, live: &[LiveSession]) -> BTreeSet<SessionKey> {
     let parts = ground.stage.iter().flat_map(|stage| &stage.parts).map(Part::key);
     let found = ground.found_sessions().into_iter().map(|found| found.session.key());
-    parts.chain(live.iter().map(|session| session.session.clone())).chain(found).collect()
+    let noted = ground.records().sessions.into_keys();
+    parts.chain(live.iter().map(|session| session.session.clone())).chain(found).chain(noted).collect()
 }
 
 /// The session whose id this is, or is the beginning of.
 ///
 /// # Errors
 /// Several begin with it. One that is not known comes back as it was given.
-fn whole(wanted: &SessionKey, known: &BTreeSet<SessionKey>) -> Result<SessionKey, Failure> {
+pub(super) fn whole(wanted: &SessionKey, known: &BTreeSet<SessionKey>) -> Result<SessionKey, Failure> {
     const NAMED: usize = 6;
     if known.contains(wanted) {
         return Ok(wanted.clone());
@@ -120,6 +122,17 @@ fn side(ground: &Ground, live: &[LiveSession], wanted: &SessionKey) -> Result<Se
     let found = live.iter().find(|session| session.session == *wanted);
     let asked = SessionRef { agent: wanted.agent, worktree: String::new(), session_id: wanted.session_id.clone() };
     let folder = ground.transcript(&asked)?.and_then(|conversation| conversation.cwd.clone());
+    let note = ground.records().sessions.remove(wanted).filter(|note| note.transport == Some(Transport::Headless));
+    if let Some(note) = note {
+        if let Some(pane) = found.and_then(|session| session.pane.as_ref().ok()) {
+            return Err(Failure::refused(format!(
+                "{wanted} is to run headless and is open in pane {}; end it there, or `trellis session reach {wanted} tmux`",
+                pane.id.as_str()
+            )));
+        }
+        let worktree = folder.or_else(|| note.launch.map(|launch| launch.worktree)).unwrap_or_default();
+        return Ok(SessionRef { worktree, ..asked });
+    }
     match (found, folder) {
         (Some(session), folder) if session.reached => {
             let worktree = folder.or_else(|| session.worktree.clone()).unwrap_or_default();
@@ -128,12 +141,12 @@ fn side(ground: &Ground, live: &[LiveSession], wanted: &SessionKey) -> Result<Se
         (Some(session), _) => {
             let why = session.pane.as_ref().err().map_or("it has no pane", String::as_str);
             Err(Failure::refused(format!(
-                "nothing reaches {wanted} ({why}); open it in a tmux pane, then start the run again"
+                "nothing reaches {wanted} ({why}); open it in a tmux pane, or end it and `trellis session reach {wanted} headless`"
             )))
         }
-        (None, Some(_)) => {
-            Err(Failure::refused(format!("{wanted} is not open; resume it in a tmux pane, then start the run again")))
-        }
+        (None, Some(_)) => Err(Failure::refused(format!(
+            "{wanted} is not open; resume it in a tmux pane, or `trellis session reach {wanted} headless`; then start again"
+        ))),
         (None, None) => {
             Err(Failure::refused(format!("there is no session {wanted}; `trellis session list` names those there are")))
         }

@@ -269,9 +269,7 @@ impl<R: Records, T: Transcripts, A: Agents> Core<R, T, A> {
         }
         self.read_only = loaded.read_only;
         for (key, note) in loaded.sessions {
-            let known = self.sessions.entry(key).or_default();
-            known.facts.note = note;
-            known.noted = true;
+            self.keep_note(key, note);
         }
         self.seq = self.seq.max(loaded.last_seq);
         self.why = Why::of(loaded.decisions);

@@ -173,6 +173,8 @@ pub struct FoundSession {
 pub trait Agents {
     /// Begins a job.
     fn begin(&mut self, job: Job);
+    /// What is kept about a session, at the start and whenever it is saved: how it is reached counts from the next job on.
+    fn noted(&mut self, _session: &SessionKey, _note: &SessionNote) {}
 }
 
 /// Something to be done outside.
@@ -220,6 +222,8 @@ pub enum Outcome {
         /// Its mark; `None`: no repository, or unreadable.
         mark: Option<GitMark>,
     },
+    /// A process that carried a message to this session has ended.
+    Left(SessionKey),
     /// Bringing back ended: a sentence, or why not.
     BroughtBack(SessionKey, Result<String, String>),
     /// The clipboard: how it was put there, or why not.

@@ -142,6 +142,10 @@ impl<A: Agents> Agents for LookOnly<A> {
             }
         }
     }
+
+    fn noted(&mut self, session: &SessionKey, note: &SessionNote) {
+        self.0.noted(session, note);
+    }
 }
 
 /// How a viewer ended.

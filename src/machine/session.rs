@@ -123,7 +123,10 @@ pub(super) fn queue_gone(side: &Side<'_>, queued_at: Option<Timestamp>) -> bool 
 
 /// Whether the process that lived at `then` is gone. Without a time, only a dead process proves it.
 fn process_gone_since(side: &Side<'_>, then: Option<Timestamp>) -> bool {
-    let Some(reach) = side.reach else { return false };
+    side.reach.is_some_and(|reach| gone_since(reach, then))
+}
+
+fn gone_since(reach: &Reach, then: Option<Timestamp>) -> bool {
     match &reach.process {
         // A process that runs for one turn only leaves nothing behind; an older look says nothing about a newer record.
         ProcessFact::Dead => then.is_none_or(|then| reach.at > then),
@@ -136,11 +139,16 @@ fn process_gone_since(side: &Side<'_>, then: Option<Timestamp>) -> bool {
 #[must_use]
 pub fn died(side: &Side<'_>) -> Option<Failure> {
     let turn = side.conversation?.newest().filter(|turn| turn.outcome.is_none())?;
-    process_gone_since(side, turn.last_record.at).then(|| Failure {
+    died_in(turn, side.reach?)
+}
+
+fn died_in(turn: &Turn, reach: &Reach) -> Option<Failure> {
+    gone_since(reach, turn.last_record.at).then(|| Failure {
         class: FailureClass::Died,
-        text: match side.reach.map(|reach| &reach.process) {
-            Some(ProcessFact::Alive { .. }) => "its process was started anew inside the turn".to_owned(),
-            _ => "its process ended inside the turn".to_owned(),
+        text: match &reach.process {
+            ProcessFact::Alive { .. } => "its process was started anew inside the turn".to_owned(),
+            _ if reach.last_words.is_empty() => "its process ended inside the turn".to_owned(),
+            _ => format!("its process ended inside the turn ({})", reach.last_words),
         },
         resets_at: None,
     })
@@ -219,6 +227,9 @@ pub fn state(conversation: Option<&Conversation>, reach: Option<&Reach>, now: Ti
     };
     let folder = conversation.and_then(|conversation| conversation.cwd.as_deref());
     let away = conversation.map_or(0, |conversation| conversation.background_agents);
+    if let Some(failure) = reach.filter(|_| turn.outcome.is_none()).and_then(|reach| died_in(turn, reach)) {
+        return view(SessionState::NeedsYou(Need::Error), turn.last_record.at, failure.text, record(turn));
+    }
     match &turn.outcome {
         None => {
             let activity = activity(turn, folder);

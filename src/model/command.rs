@@ -6,6 +6,7 @@ use serde_json::{Map, Value};
 
 use super::ids::{RecordKey, Role, SessionKey, SessionRef};
 use super::pair::Kickoff;
+use super::reach::Transport;
 
 /// One order.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -192,6 +193,17 @@ pub enum SessionControl {
     TakeBack,
     /// Resume a dead agent's session.
     BringBack,
+    /// Reach it another way from its next message on; refused while it is open.
+    Reach {
+        /// In a pane, or headless.
+        transport: Transport,
+        /// Of a headless one: what it may do unasked. `None` leaves it, empty takes the choice back.
+        #[serde(default)]
+        permission_mode: Option<String>,
+        /// Of a headless one: its model, in the same way.
+        #[serde(default)]
+        model: Option<String>,
+    },
 }
 
 /// The answer to an order, given when its effect is saved.

@@ -5,7 +5,7 @@ use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
 use super::ids::{EntryId, MessageId, RecordId, Role, TurnId};
-use super::reach::{Carrier, InFlight};
+use super::reach::{InFlight, ProcessMark};
 use super::text::TextRef;
 
 /// One message on its way, or that was.
@@ -48,7 +48,7 @@ pub struct Entry {
     pub queue_id: Option<String>,
     /// The process that was started to carry it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub carrier: Option<Carrier>,
+    pub carrier: Option<ProcessMark>,
     /// The person pastes it; trellis never types it again.
     #[serde(default)]
     pub by_hand: bool,

@@ -194,19 +194,6 @@ pub enum OnItsWay {
     Unknown(String),
 }
 
-/// The process that carries an entry: with its start it names one process and never another.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Carrier {
-    /// Its id.
-    pub pid: u32,
-    /// When it was started, to the second.
-    #[serde(default)]
-    pub started_at: Option<Timestamp>,
-    /// The system's own mark of its start.
-    #[serde(default)]
-    pub start_mark: String,
-}
-
 /// What to look for when a session is observed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ProbeAsk {
@@ -226,7 +213,7 @@ pub struct InFlight {
     /// The agent queue's own id of it.
     pub queue_id: Option<String>,
     /// The process that was started to carry it.
-    pub carrier: Option<Carrier>,
+    pub carrier: Option<ProcessMark>,
 }
 
 /// What became of a send sequence.
@@ -240,7 +227,7 @@ pub struct SendReport {
     pub queue_id: Option<String>,
     /// The process that carries it.
     #[serde(default)]
-    pub carrier: Option<Carrier>,
+    pub carrier: Option<ProcessMark>,
     /// Why it stopped early, in words for people.
     pub stopped: Option<String>,
 }

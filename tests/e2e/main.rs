@@ -19,8 +19,10 @@
 mod dashboard;
 mod demo;
 mod doctor;
+mod headless;
 mod kills;
 mod real_agents;
+mod real_headless;
 mod scenes;
 mod telling;
 mod terminal;

@@ -18,6 +18,7 @@
 
 mod driver;
 mod files;
+mod headless;
 mod house;
 mod machines;
 mod real_run;

@@ -1,4 +1,4 @@
-//! New records from orders: their ids, and the wait for a first observation of sessions that nobody has looked at yet.
+//! New records from orders: their ids, and the orders that wait for an observation of their sessions.
 
 use jiff::{SignedDuration, Timestamp};
 
@@ -51,12 +51,14 @@ impl Ids {
     }
 }
 
-/// An order that waits for the first observation of its sessions.
+/// An order that waits for an observation of its sessions.
 #[derive(Clone, Debug)]
 pub struct Parked {
     ticket: u64,
     command: Command,
-    sides: [SessionRef; 2],
+    sides: Vec<SessionRef>,
+    /// An older observation is none.
+    since: Timestamp,
     until: Timestamp,
 }
 
@@ -71,14 +73,34 @@ impl Parked {
 impl<R: Records, T: Transcripts, A: Agents> Core<R, T, A> {
     /// A creation: at once when both sessions were observed, else after that.
     pub(super) fn create(&mut self, ticket: u64, command: Command, sides: [SessionRef; 2], now: Timestamp) {
+        self.park(ticket, command, sides.into(), Timestamp::MIN, now);
+    }
+
+    /// An order about how a session is reached: what was seen of it before does not count.
+    pub(super) fn choose(&mut self, ticket: u64, command: Command, session: SessionRef, now: Timestamp) {
+        self.park(ticket, command, vec![session], now, now);
+    }
+
+    fn park(&mut self, ticket: u64, command: Command, sides: Vec<SessionRef>, since: Timestamp, now: Timestamp) {
         for side in &sides {
             self.read(side, now);
-            if self.reach_of(side).is_none() {
+        }
+        let until = now.checked_add(self.options.tempo.wait(PATIENCE)).unwrap_or(now);
+        let parked = Parked { ticket, command, sides, since, until };
+        self.see_to(&parked, now);
+        self.parked.push(parked);
+    }
+
+    /// Whether its sessions were observed; observes them where they were not.
+    fn see_to(&mut self, parked: &Parked, now: Timestamp) -> bool {
+        let mut seen = true;
+        for side in &parked.sides {
+            if self.reach_of(side).is_none_or(|reach| reach.at < parked.since) {
+                seen = false;
                 self.observe(&side.key(), now);
             }
         }
-        let until = now.checked_add(self.options.tempo.wait(PATIENCE)).unwrap_or(now);
-        self.parked.push(Parked { ticket, command, sides, until });
+        seen
     }
 
     fn reach_of(&self, side: &SessionRef) -> Option<&crate::model::reach::Reach> {
@@ -90,8 +112,8 @@ impl<R: Records, T: Transcripts, A: Agents> Core<R, T, A> {
         let mut waiting = Vec::new();
         let mut ready = Vec::new();
         for parked in std::mem::take(&mut self.parked) {
-            let is_observed = parked.sides.iter().all(|side| self.reach_of(side).is_some());
-            if is_observed || parked.until <= now { ready.push(parked) } else { waiting.push(parked) }
+            let is_ready = self.see_to(&parked, now) || parked.until <= now;
+            if is_ready { ready.push(parked) } else { waiting.push(parked) }
         }
         self.parked = waiting;
         if ready.is_empty() {
@@ -101,7 +123,8 @@ impl<R: Records, T: Transcripts, A: Agents> Core<R, T, A> {
             let reply = match parked.command {
                 Command::CreateRun(order) => self.create_run(order, now),
                 Command::CreatePair(order) => self.create_pair(order, now),
-                Command::Control { .. } | Command::Session { .. } | Command::LookNow => continue,
+                Command::Session { session, control } => self.session_control(&session, control, now),
+                Command::Control { .. } | Command::LookNow => continue,
             };
             let reply = reply.unwrap_or_else(Reply::Refused);
             self.replies.push_back((parked.ticket, reply));

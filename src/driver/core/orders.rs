@@ -12,6 +12,8 @@ use crate::model::command::{Command, Control, Refusal, RefusalKind, Reply, Sessi
 use crate::model::event::EventKind;
 use crate::model::ids::{PairId, RecordKey, RunId, SessionKey, SessionRef};
 use crate::model::pair::{PairRecord, PauseReason};
+use crate::model::reach::{LiveStatus, OnItsWay, ProcessFact, Tick, Transport};
+use crate::model::session::{Launch, SessionNote};
 use crate::projection::DriverFact;
 
 /// How far a pair's revision is shifted in what a run's screen showed.
@@ -40,6 +42,12 @@ impl<R: Records, T: Transcripts, A: Agents> Core<R, T, A> {
                 return self.create(ticket, Command::CreatePair(order), sides, now);
             }
             Command::Control { target, expect, control } => self.control(&target, expect, &control, now),
+            Command::Session { session, control: control @ SessionControl::Reach { .. } } => {
+                if let Some(known) = self.session_ref(&session) {
+                    return self.choose(ticket, Command::Session { session, control }, known, now);
+                }
+                self.session_control(&session, control, now)
+            }
             Command::Session { session, control } => self.session_control(&session, control, now),
             Command::LookNow => {
                 self.tick(now);
@@ -199,7 +207,16 @@ impl<R: Records, T: Transcripts, A: Agents> Core<R, T, A> {
         self.publish(event, &key, Some("record_changed".to_owned()), now);
     }
 
-    fn session_control(&mut self, key: &SessionKey, control: SessionControl, now: Timestamp) -> Result<Reply, Refusal> {
+    /// An order about a session.
+    ///
+    /// # Errors
+    /// It is not known, it is not possible now, or it could not be saved.
+    pub(super) fn session_control(
+        &mut self,
+        key: &SessionKey,
+        control: SessionControl,
+        now: Timestamp,
+    ) -> Result<Reply, Refusal> {
         let session = self.session_ref(key).ok_or_else(|| Refusal {
             kind: RefusalKind::Unknown,
             message: format!("no session {key} is known here"),
@@ -224,14 +241,47 @@ impl<R: Records, T: Transcripts, A: Agents> Core<R, T, A> {
                 self.agents.begin(Job::BringBack(session));
                 return Ok(Reply::Done { record: None, note: format!("resumes {key}") });
             }
+            SessionControl::Reach { transport, permission_mode, model } => {
+                self.may_be_reached_by(key, transport, &note)?;
+                reached_by(&mut note, transport, &session.worktree, [permission_mode, model])
+            }
         };
         self.records.save_session(key, &note).map_err(|error| not_saved(&error))?;
-        let known = self.sessions.entry(key.clone()).or_default();
-        known.facts.note = note;
-        known.noted = true;
+        self.keep_note(key.clone(), note);
         self.dirty.extend(self.books.with_session(key));
         self.screen.outdate();
         Ok(Reply::Done { record: None, note: words.to_owned() })
+    }
+
+    /// Refuses another way to a session while something is on the present one.
+    fn may_be_reached_by(&self, key: &SessionKey, way: Transport, note: &SessionNote) -> Result<(), Refusal> {
+        if !matches!(way, Transport::Tmux | Transport::Headless) {
+            return Err(Refusal::invalid("transport", "choose headless or tmux"));
+        }
+        if let Some((record, _)) = self.ledger.in_flight_to(key).first() {
+            return Err(Refusal::not_now(format!("a message of {record} is on its way to it: wait for it")));
+        }
+        let Some(reach) = self.sessions.get(key).and_then(|known| known.facts.reach.as_ref()) else {
+            return Err(Refusal::not_now(format!("{key} could not be looked at: try again")));
+        };
+        let was_headless = note.transport == Some(Transport::Headless);
+        let why = match (way, was_headless) {
+            (Transport::Headless, false) if reach.process == ProcessFact::Dead => None,
+            (Transport::Headless, false) => Some(match (&reach.process, reach.ticks.missing()) {
+                (ProcessFact::Alive { .. }, _) => format!("{key} is open ({}): end it there first", reach.place),
+                (_, Some(why)) => why.to_owned(),
+                (_, None) => format!("{key} could not be looked at: try again"),
+            }),
+            (Transport::Tmux, true) if reach.on_its_way == OnItsWay::Carried || reach.status == LiveStatus::Busy => {
+                Some(format!("{key} is at work ({}): wait for the end of its turn", reach.place))
+            }
+            (Transport::Headless, true) => match &reach.ticks.pane {
+                Tick::Missing(why) => Some(why.clone()),
+                Tick::Holds => None,
+            },
+            _ => None,
+        };
+        why.map_or(Ok(()), |why| Err(Refusal::not_now(why)))
     }
 
     /// A session was brought back: what was paused because it was gone goes on.
@@ -261,8 +311,45 @@ impl<R: Records, T: Transcripts, A: Agents> Core<R, T, A> {
         let of_run = self.books.runs().flat_map(|held| [&held.record.implementer, &held.record.reviewer]);
         let of_pair = self.books.pairs().flat_map(|held| [&held.record.implementer, &held.record.reviewer]);
         let found = self.found.iter().map(|found| &found.session);
-        found.chain(of_run).chain(of_pair).find(|session| &session.key() == key).cloned()
+        let known = found.chain(of_run).chain(of_pair).find(|session| &session.key() == key).cloned();
+        // One that trellis launched has no transcript before its first message.
+        let launched = || {
+            let launch = self.sessions.get(key)?.facts.note.launch.as_ref()?;
+            let worktree = launch.worktree.clone();
+            Some(SessionRef { agent: key.agent, worktree, session_id: key.session_id.clone() })
+        };
+        known.or_else(launched)
     }
+}
+
+/// Notes how a session is reached from now on; the words for it.
+fn reached_by(
+    note: &mut SessionNote,
+    way: Transport,
+    worktree: &str,
+    [mode, model]: [Option<String>; 2],
+) -> &'static str {
+    let was_headless = note.transport == Some(Transport::Headless);
+    note.transport = Some(way);
+    let launch = note.launch.get_or_insert_with(Launch::default);
+    if launch.worktree.is_empty() {
+        worktree.clone_into(&mut launch.worktree);
+    }
+    if way != Transport::Headless {
+        return "reached through its pane from now on: open it in one";
+    }
+    if !was_headless {
+        // Words for a pane are none for a program without one.
+        launch.argv.clear();
+    }
+    let set = |slot: &mut Option<String>, value: Option<String>| {
+        if let Some(value) = value {
+            *slot = Some(value).filter(|value| !value.is_empty());
+        }
+    };
+    set(&mut launch.permission_mode, mode);
+    set(&mut launch.model, model);
+    "headless from its next message on: its program is started for each one"
 }
 
 /// Controls that mean the same whatever the pair just did.

@@ -112,6 +112,14 @@ impl<R: Records, T: Transcripts, A: Agents> Core<R, T, A> {
         }
     }
 
+    /// Takes in what is kept about a session.
+    pub(super) fn keep_note(&mut self, key: SessionKey, note: SessionNote) {
+        self.agents.noted(&key, &note);
+        let known = self.sessions.entry(key).or_default();
+        known.facts.note = note;
+        known.noted = true;
+    }
+
     /// Lists the sessions below the agents' roots anew.
     pub(super) fn find_sessions(&mut self) {
         let found = self.transcripts.sessions();
@@ -248,6 +256,7 @@ impl<R: Records, T: Transcripts, A: Agents> Core<R, T, A> {
                 self.dirty.extend(self.books.in_folder(&worktree));
                 self.trees.seen.insert(worktree, (now, mark));
             }
+            Outcome::Left(session) => self.observe(&session, now),
             Outcome::BroughtBack(session, result) => self.brought_back(&session, result, now),
             Outcome::Copied(result) => match result {
                 Ok(how) => self.notice(how, false, now),

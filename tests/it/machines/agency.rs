@@ -24,6 +24,7 @@ pub struct Agency {
     pub transport: Option<Transport>,
     pub ticks: Ticks,
     pub replaced_by: Option<(SessionId, String)>,
+    pub last_words: String,
     pub put_away: bool,
     /// What was sent to it, oldest first.
     pub inbox: Vec<Delivery>,
@@ -54,6 +55,7 @@ impl Agency {
             transport: Some(Transport::Tmux),
             ticks: Ticks::all_hold(),
             replaced_by: None,
+            last_words: String::new(),
             put_away: false,
             inbox: Vec::new(),
             enters: 0,
@@ -108,7 +110,7 @@ impl Agency {
             sign: None,
             seen: None,
             place: "%1".to_owned(),
-            last_words: String::new(),
+            last_words: self.last_words.clone(),
         });
     }
 }

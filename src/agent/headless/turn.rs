@@ -1,0 +1,115 @@
+//! The command line of one turn: which program, in which folder, with which words. Nothing is started here.
+
+use std::path::{Path, PathBuf};
+
+use crate::agent::{Settings, program};
+use crate::model::ids::{Agent, SessionId, SessionKey};
+use crate::model::session::Launch;
+
+/// What is to be run. The message comes in by the program's input.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Plan {
+    pub(super) program: PathBuf,
+    pub(super) arguments: Vec<String>,
+    pub(super) folder: PathBuf,
+    /// Its output is events, not words for people.
+    pub(super) tells_events: bool,
+}
+
+/// The next turn of a session.
+///
+/// # Errors
+/// What is missing, in words for people.
+pub(super) fn plan(key: &SessionKey, launch: &Launch, settings: &Settings) -> Result<Plan, String> {
+    let id = &key.session_id;
+    if !is_uuid(id) {
+        // Codex would begin a new session on such a word, without a sign of it.
+        return Err(format!("{id} is no id that {} resumes", key.agent));
+    }
+    match key.agent {
+        Agent::Claude => {
+            let begun = has_transcript(&settings.claude_home, id)?;
+            let names = if begun { "--resume" } else { "--session-id" };
+            build(key.agent, launch, settings, &["-p", names, id.as_str()], &[])
+        }
+        Agent::Codex => build(key.agent, launch, settings, &["exec"], &["resume", "--json", id.as_str(), "-"]),
+    }
+}
+
+/// The first turn of a session that the agent names itself.
+///
+/// # Errors
+/// What is missing, in words for people.
+pub(super) fn first(agent: Agent, launch: &Launch, settings: &Settings) -> Result<Plan, String> {
+    match agent {
+        Agent::Claude => Err(String::from("claude's id is chosen before its first message")),
+        Agent::Codex => build(agent, launch, settings, &["exec"], &["--json", "-"]),
+    }
+}
+
+/// The program, the person's own words, the launch's choices between ours.
+fn build(agent: Agent, launch: &Launch, settings: &Settings, before: &[&str], behind: &[&str]) -> Result<Plan, String> {
+    let folder = PathBuf::from(&launch.worktree);
+    if !folder.is_absolute() || !folder.is_dir() {
+        return Err(format!("its folder {} is not there", launch.worktree));
+    }
+    let (program, own) = program_of(agent, launch, settings)?;
+    let mut arguments: Vec<String> = before.iter().map(|word| (*word).to_owned()).collect();
+    arguments.extend(own.iter().cloned());
+    let mode = launch.permission_mode.as_deref();
+    let (mode_flag, mode) = match agent {
+        Agent::Claude => ("--permission-mode", mode),
+        // Without a person nothing can be asked: what stands behind the sandbox says how it asks in a pane.
+        Agent::Codex => ("--sandbox", mode.map(|mode| mode.split('/').next().unwrap_or(mode))),
+    };
+    for (flag, value) in [(mode_flag, mode), ("--model", launch.model.as_deref())] {
+        arguments.extend(value.into_iter().flat_map(|value| [flag.to_owned(), value.to_owned()]));
+    }
+    arguments.extend(behind.iter().map(|word| (*word).to_owned()));
+    Ok(Plan { program, arguments, folder, tells_events: agent == Agent::Codex })
+}
+
+/// The program that the launch names, then the one of the settings, then the one on `PATH`; and the person's own words.
+fn program_of<'a>(agent: Agent, launch: &'a Launch, settings: &Settings) -> Result<(PathBuf, &'a [String]), String> {
+    let chosen = match agent {
+        Agent::Claude => &settings.claude_program,
+        Agent::Codex => &settings.codex_program,
+    };
+    let (named, own) = match launch.argv.split_first() {
+        Some((named, own)) => (Some(named.as_str()), own),
+        None => (None, [].as_slice()),
+    };
+    let by_path = |name: &str| program::on_path(name, settings.path.as_deref());
+    let found = match named {
+        Some(named) if named.contains('/') => Some(PathBuf::from(named)).filter(|path| path.is_file()),
+        Some(named) if named != agent.as_str() => by_path(named),
+        _ => chosen.clone().filter(|path| path.is_file()).or_else(|| by_path(agent.as_str())),
+    };
+    let name = named.unwrap_or_else(|| agent.as_str());
+    found.map(|found| (found, own)).ok_or_else(|| format!("can't find the program {name}; name its folder in PATH"))
+}
+
+/// Whether Claude has a transcript of this session.
+fn has_transcript(claude_home: &Path, id: &SessionId) -> Result<bool, String> {
+    let projects = claude_home.join("projects");
+    let folders = match std::fs::read_dir(&projects) {
+        Ok(folders) => folders,
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(false),
+        Err(error) => return Err(format!("can't read {}: {error}", projects.display())),
+    };
+    let name = format!("{id}.jsonl");
+    for folder in folders {
+        let folder = folder.map_err(|error| format!("can't read {}: {error}", projects.display()))?;
+        if folder.path().join(&name).is_file() {
+            return Ok(true);
+        }
+    }
+    Ok(false)
+}
+
+/// `8-4-4-4-12` hexadecimal digits.
+fn is_uuid(id: &SessionId) -> bool {
+    let parts: Vec<&str> = id.as_str().split('-').collect();
+    parts.iter().map(|part| part.len()).eq([8, 4, 4, 4, 12])
+        && parts.iter().all(|part| part.bytes().all(|sign| sign.is_ascii_hexdigit()))
+}
