@@ -53,7 +53,7 @@ fn mistakes_are_one_line_and_code_2() {
         (&["run", "show"], "<ID>"),
         (&["run", "start"], "trellis run start --help says"),
         (&["--home", "run", "run", "verify"], "trellis run verify --help says"),
-        (&["session"], "trellis session needs one of list; trellis session --help"),
+        (&["session"], "trellis session needs one of list, reach; trellis session --help"),
         (&["verdict"], "trellis verdict --help says"),
     ];
     for (words, expected) in cases {

@@ -39,7 +39,7 @@ impl Rig {
         }
         let reviewer = if implementer == "claude" { "codex" } else { "claude" };
         fs::write(rig.path("plan.json"), plan(implementer, reviewer)).unwrap();
-        let stamp = u32::from_str_radix(&format!("{:x}", std::process::id()), 16).unwrap();
+        let stamp = std::process::id();
         let place =
             rig.folder.path().to_string_lossy().bytes().fold(7_u64, |sum, byte| sum * 31 % 9_999_991 + u64::from(byte));
         let id = format!("{stamp:08x}-0000-4000-8000-{place:012x}");

@@ -7,7 +7,6 @@ use std::fs::File;
 use std::io::{Seek as _, SeekFrom, Write as _};
 use std::os::unix::fs::FileExt as _;
 use std::os::unix::process::{CommandExt as _, ExitStatusExt as _};
-use std::path::Path;
 use std::process::{Command, ExitStatus, Stdio};
 use std::sync::{Arc, OnceLock};
 use std::thread;
@@ -65,6 +64,7 @@ impl Ended {
         match (self.code, self.said.as_str()) {
             (Some(Exit::Signal(_)), _) | (None, "") => None,
             (Some(Exit::Code(0)), "") => Some(String::from("it ended without taking the message up")),
+            (Some(Exit::Code(0)), said) => Some(format!("it ended without taking the message up: {said}")),
             (Some(Exit::Code(code)), "") => Some(format!("it ended with exit code {code} and said nothing")),
             (_, said) => Some(format!("it ended at once: {said}")),
         }
@@ -142,18 +142,14 @@ pub(super) fn start(
 /// A command in a session of its own, so that neither our terminal's keys nor its end reach it and it asks nobody there.
 /// Where the system has no `setsid`, a group of its own keeps the keys away.
 fn apart(plan: &Plan, settings: &Settings) -> Command {
-    let command = |program: &Path| Command::new(program);
-    let mut command = match program::on_path("setsid", settings.path.as_deref()) {
-        Some(setsid) => {
-            let mut command = command(&setsid);
-            command.arg(&plan.program);
-            command
-        }
-        None => {
-            let mut command = command(&plan.program);
-            command.process_group(0);
-            command
-        }
+    let mut command = if let Some(setsid) = program::on_path("setsid", settings.path.as_deref()) {
+        let mut command = Command::new(setsid);
+        command.arg(&plan.program);
+        command
+    } else {
+        let mut command = Command::new(&plan.program);
+        command.process_group(0);
+        command
     };
     command.args(&plan.arguments);
     command

@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use crate::agent::{Settings, program};
+use crate::agent::{Settings, installed, program};
 use crate::model::ids::{Agent, SessionId, SessionKey};
 use crate::model::session::Launch;
 
@@ -69,24 +69,19 @@ fn build(agent: Agent, launch: &Launch, settings: &Settings, before: &[&str], be
     Ok(Plan { program, arguments, folder, tells_events: agent == Agent::Codex })
 }
 
-/// The program that the launch names, then the one of the settings, then the one on `PATH`; and the person's own words.
+/// The program that the launch names, else the usual one; and the person's own words.
 fn program_of<'a>(agent: Agent, launch: &'a Launch, settings: &Settings) -> Result<(PathBuf, &'a [String]), String> {
-    let chosen = match agent {
-        Agent::Claude => &settings.claude_program,
-        Agent::Codex => &settings.codex_program,
+    let Some((named, own)) = launch.argv.split_first() else {
+        return Ok((installed::find(agent, settings)?, &[]));
     };
-    let (named, own) = match launch.argv.split_first() {
-        Some((named, own)) => (Some(named.as_str()), own),
-        None => (None, [].as_slice()),
+    let found = if named.contains('/') {
+        Some(PathBuf::from(named)).filter(|path| path.is_file())
+    } else if named == agent.as_str() {
+        Some(installed::find(agent, settings)?)
+    } else {
+        program::on_path(named, settings.path.as_deref())
     };
-    let by_path = |name: &str| program::on_path(name, settings.path.as_deref());
-    let found = match named {
-        Some(named) if named.contains('/') => Some(PathBuf::from(named)).filter(|path| path.is_file()),
-        Some(named) if named != agent.as_str() => by_path(named),
-        _ => chosen.clone().filter(|path| path.is_file()).or_else(|| by_path(agent.as_str())),
-    };
-    let name = named.unwrap_or_else(|| agent.as_str());
-    found.map(|found| (found, own)).ok_or_else(|| format!("can't find the program {name}; name its folder in PATH"))
+    found.map(|found| (found, own)).ok_or_else(|| format!("can't find the program {named}; name its folder in PATH"))
 }
 
 /// Whether Claude has a transcript of this session.

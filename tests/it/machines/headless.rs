@@ -44,6 +44,7 @@ fn no_process_between_two_turns_is_idle_and_not_gone() {
     assert!(matches!(state(&world), SessionState::Working { .. }), "its process still runs");
     runs(&mut world, false);
     world.wait(10);
+    world.reviewer.observe(world.now);
     assert_eq!(state(&world), SessionState::Idle);
     assert_eq!(world.pair().paused_reason, None);
     assert_eq!(world.pair().round_count, 2, "and its answer was relayed");
