@@ -10,9 +10,8 @@ use std::sync::Arc;
 
 use super::Settings;
 use super::claude::{alive, missing, stopped};
-use super::message::Outgoing;
 use crate::clock;
-use crate::machine::Delivery;
+use crate::machine::{Delivery, wire};
 use crate::model::ids::{Agent, SessionId, SessionKey};
 use crate::model::reach::{
     InFlight, InputBox, LiveStatus, OnItsWay, ProcessFact, ProcessMark, Reach, SendReport, Ticks, Transport,
@@ -20,11 +19,6 @@ use crate::model::reach::{
 use crate::model::session::Launch;
 use carry::{Carried, Ended};
 use signs::Sign;
-
-/// A text goes to the program's input whole, whatever its length, up to what Codex takes (1 MiB); a longer one is named
-/// in one line. The setting for messages that are typed does not count here: without a person to allow it, an agent may
-/// not read a file outside its folder.
-const WHOLE_BYTES: u64 = 1_000_000;
 
 /// Told when a process of ours has ended.
 pub(super) type Tell = Arc<dyn Fn() + Send + Sync>;
@@ -105,26 +99,15 @@ impl HeadlessSession {
         delivery: &Delivery,
         tell: &Tell,
     ) -> SendReport {
-        let outgoing = match Outgoing::of(delivery, self.key.agent, WHOLE_BYTES) {
-            Ok(outgoing) => outgoing,
-            Err(why) => return stopped(why),
-        };
         let plan = match self.may_start(settings).and_then(|()| turn::plan(&self.key, launch, settings)) {
             Ok(plan) => plan,
             Err(why) => return stopped(why),
         };
-        match carry::start(&plan, &outgoing.text, settings, Some(&self.key), Arc::clone(tell)) {
+        match carry::start(&plan, &delivery.text, settings, Some(&self.key), Arc::clone(tell)) {
             Ok(carried) => {
                 let carrier = Some(carried.mark.clone());
                 self.last = Some(carried);
-                let sent_text = outgoing.differs.then_some(outgoing.text);
-                SendReport {
-                    last_key_at: Some(clock::now()),
-                    entered: true,
-                    carrier,
-                    sent_text,
-                    ..SendReport::default()
-                }
+                SendReport { last_key_at: Some(clock::now()), entered: true, carrier, ..SendReport::default() }
             }
             Err(why) => stopped(why),
         }
@@ -173,16 +156,9 @@ pub fn open(
     prompt: &str,
     settings: &Settings,
 ) -> Result<SessionId, String> {
-    let delivery = Delivery {
-        entry: "first".into(),
-        session: SessionKey { agent, session_id: id.cloned().unwrap_or_else(|| "".into()) },
-        text: prompt.into(),
-        prompt_bytes: prompt.len(),
-        attempt: 1,
-        allow_unknown_box: true,
-        file_folder: String::new(),
-    };
-    let text = Outgoing::of(&delivery, agent, u64::MAX)?.text;
+    let wire =
+        wire::whole(prompt, prompt.len(), agent).ok_or("nothing is left of the message without its control signs")?;
+    let text = wire.text;
     let nobody: Tell = Arc::new(|| {});
     match id {
         Some(id) => {

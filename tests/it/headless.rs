@@ -30,7 +30,7 @@ struct Rig {
 impl Rig {
     fn start() -> Self {
         let rig = Self { folder: tempfile::tempdir().unwrap() };
-        for name in ["bin", "home", "work", "logs", "files"] {
+        for name in ["bin", "home", "work", "logs"] {
             fs::create_dir_all(rig.path(name)).unwrap();
         }
         let script = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/fixtures/fake_cli/turn.py");
@@ -67,7 +67,6 @@ impl Rig {
             codex_home: self.path("home/.codex"),
             path: Some(path.into()),
             logs: Some(self.path("logs")),
-            message_file_above: 65_536,
             ..Settings::default()
         }
     }
@@ -126,7 +125,6 @@ impl Drop for Rig {
 struct Port {
     transports: Transports,
     outcomes: Receiver<Outcome>,
-    folder: String,
 }
 
 impl Port {
@@ -141,7 +139,7 @@ impl Port {
         for session in sessions {
             transports.noted(session, &note);
         }
-        Self { transports, outcomes, folder: rig.path("files").to_string_lossy().into_owned() }
+        Self { transports, outcomes }
     }
 
     fn probe(&mut self, session: &SessionKey, in_flight: Option<&InFlight>) -> Reach {
@@ -167,7 +165,6 @@ impl Port {
             prompt_bytes: 0,
             attempt: 1,
             allow_unknown_box: false,
-            file_folder: self.folder.clone(),
         };
         self.transports.begin(Job::Send(RecordKey::Run(RunId::new("r")), delivery));
         loop {
@@ -249,16 +246,6 @@ fn a_message_of_400_kb_arrives_whole_whatever_it_holds() {
         assert_eq!(start["tmux"], serde_json::Value::Null);
         assert!(start["words"].to_string().len() < 400, "the text is in no argument: {start}");
     }
-}
-
-#[test]
-fn a_command_of_the_agent_arrives_as_text() {
-    let rig = Rig::start();
-    let claude = claude();
-    let mut port = Port::new(&rig, &[&claude]);
-    let report = port.send(&claude, "/compact now");
-    assert_eq!(report.sent_text.as_deref(), Some("Message:\n/compact now"));
-    wait("the prompt", || rig.prompts(&claude) == ["Message:\n/compact now"]);
 }
 
 #[test]

@@ -14,7 +14,8 @@ use std::time::Duration;
 
 use super::turn::Plan;
 use super::{Tell, log_of};
-use crate::agent::{Settings, message, os, program};
+use crate::agent::{Settings, os, program};
+use crate::machine::wire::cleaned;
 use crate::model::ids::{SessionId, SessionKey};
 use crate::model::reach::ProcessMark;
 
@@ -215,7 +216,7 @@ fn tail(file: &File) -> String {
 /// The line that says what went wrong: the last that begins with `error`, else the last that is not empty. Cleaned of
 /// control characters and cut.
 fn last_line(text: &str) -> String {
-    let text = message::cleaned(text).replace('\t', " ");
+    let text = cleaned(text).replace('\t', " ");
     let lines = || text.lines().map(str::trim).filter(|line| !line.is_empty()).rev();
     let is_error = |line: &&str| line.get(..5).is_some_and(|word| word.eq_ignore_ascii_case("error"));
     let line = lines().find(is_error).or_else(|| lines().next()).unwrap_or_default();
