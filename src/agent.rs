@@ -7,6 +7,7 @@ pub mod claude;
 pub mod codex;
 pub mod git;
 pub mod headless;
+pub mod hooks;
 pub mod installed;
 pub mod live;
 pub mod message;

@@ -90,7 +90,11 @@ impl Ground {
     }
 
     pub(crate) fn watched_roots(&self) -> Roots {
-        Roots { claude_projects: self.roots.claude_projects(), codex_sessions: self.roots.codex_sessions() }
+        Roots {
+            claude_projects: self.roots.claude_projects(),
+            codex_sessions: self.roots.codex_sessions(),
+            signs: vec![self.roots.claude_status(), self.home.hooks()],
+        }
     }
 
     pub(crate) fn transports(&self) -> Settings {

@@ -6,6 +6,8 @@ pub mod demo;
 pub mod doctor;
 pub mod drive;
 pub mod dump;
+pub mod hook;
+pub mod hooks;
 pub mod notify;
 pub mod out;
 pub mod session;
@@ -25,6 +27,9 @@ use clap::{Args, CommandFactory as _, Parser, Subcommand, ValueEnum};
 use crate::model::config::FirstPhase;
 use crate::model::ids::{Agent, SessionId, SessionKey};
 use crate::model::tempo::Tempo;
+
+/// How the command is called that the agents call.
+const HOOK: &str = "trellis hook";
 
 /// How the program ends (`0` when nothing is wrong).
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -125,6 +130,16 @@ pub enum Command {
     /// The settings of this home.
     #[command(subcommand)]
     Config(ConfigCommand),
+    /// Let an agent tell trellis at once that it asks for something; trellis works the same without.
+    #[command(subcommand)]
+    Hooks(HooksCommand),
+    /// What the agents call: takes a hook's JSON on standard input, prints nothing and always ends well.
+    #[command(hide = true)]
+    Hook {
+        /// Which agent calls.
+        #[arg(long, value_enum)]
+        agent: AgentArg,
+    },
     /// Say what the rules for signals make of an answer.
     Verdict(VerdictArgs),
     /// Say what would keep a run from going, and what to do about it; 1 when something would.
@@ -265,6 +280,49 @@ impl From<FirstPhaseArg> for FirstPhase {
             FirstPhaseArg::Next => Self::Next,
             FirstPhaseArg::Current => Self::Current,
             FirstPhaseArg::Ask => Self::Ask,
+        }
+    }
+}
+
+/// `trellis hooks`.
+#[derive(Debug, Subcommand)]
+pub enum HooksCommand {
+    /// Show the change of the agent's settings, ask, keep a copy, write it.
+    Install(HooksArgs),
+    /// Say whether they stand there.
+    Status(HooksArgs),
+    /// Take trellis's own entries out again, in the same way.
+    Remove(HooksArgs),
+}
+
+/// What each of `trellis hooks` takes.
+#[derive(Debug, Args)]
+pub struct HooksArgs {
+    /// Which agent's settings.
+    #[arg(long, value_enum)]
+    pub agent: AgentArg,
+    /// The agent's own folder [default: $CLAUDE_CONFIG_DIR or ~/.claude; $CODEX_HOME or ~/.codex].
+    #[arg(long, value_name = "DIR")]
+    pub home_of_agent: Option<PathBuf>,
+    /// Write without asking.
+    #[arg(long)]
+    pub yes: bool,
+}
+
+/// Values of `--agent`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum AgentArg {
+    /// Claude Code.
+    Claude,
+    /// Codex CLI.
+    Codex,
+}
+
+impl From<AgentArg> for Agent {
+    fn from(arg: AgentArg) -> Self {
+        match arg {
+            AgentArg::Claude => Self::Claude,
+            AgentArg::Codex => Self::Codex,
         }
     }
 }
@@ -418,6 +476,12 @@ fn one_line(text: &str, command: &str) -> String {
 /// Runs the command line and says how it ended.
 #[must_use]
 pub fn main(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
+    let arguments: Vec<OsString> = arguments.into_iter().collect();
+    if asked(&arguments).0 == HOOK {
+        // Whatever stands behind it: an exit code of 2 would be a verdict for the agent that called.
+        hook::run(arguments);
+        return ExitCode::SUCCESS;
+    }
     let outcome = match parse(arguments) {
         Ok(cli) => dispatch(cli),
         Err(Ok(text)) => out::text(&text),
@@ -448,6 +512,11 @@ fn dispatch(cli: Cli) -> Result<(), Failure> {
         Some(Command::Notify { .. }) => notify::test(home),
         Some(Command::Config(ConfigCommand::Init)) => config::init(home),
         Some(Command::Config(ConfigCommand::Check)) => config::check(home),
+        Some(Command::Hooks(HooksCommand::Install(args))) => hooks::install(home, &args),
+        Some(Command::Hooks(HooksCommand::Status(args))) => hooks::status(home, &args),
+        Some(Command::Hooks(HooksCommand::Remove(args))) => hooks::remove(home, &args),
+        // It never comes here: it is answered before anything else is looked at.
+        Some(Command::Hook { .. }) => Ok(()),
         Some(Command::Verdict(args)) => verdict::verdict(&args),
         Some(Command::Doctor { report, json }) => doctor::doctor(home, report, json),
         Some(Command::Dump(args)) => dump::dump(home, &args),

@@ -4,7 +4,7 @@
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
-use crate::model::ids::{RecordKey, SessionKey, is_safe_name};
+use crate::model::ids::{Agent, RecordKey, SessionKey, is_safe_name};
 
 /// The facts that the environment gives, read once and handed on.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -166,6 +166,12 @@ impl Home {
         self.root.join("sessions")
     }
 
+    /// `hooks/`: what the agents' hooks told, until it is taken in.
+    #[must_use]
+    pub fn hooks(&self) -> PathBuf {
+        self.root.join("hooks")
+    }
+
     /// `quarantine/`: what could not be read, and what another program wrote over ours.
     #[must_use]
     pub fn quarantine(&self) -> PathBuf {
@@ -296,6 +302,15 @@ impl AgentRoots {
     #[must_use]
     pub fn claude_status(&self) -> PathBuf {
         self.claude.join("sessions")
+    }
+
+    /// Where an agent's hooks are set up.
+    #[must_use]
+    pub fn hooks(&self, agent: Agent) -> PathBuf {
+        match agent {
+            Agent::Claude => self.claude.join("settings.json"),
+            Agent::Codex => self.codex.join("hooks.json"),
+        }
     }
 
     /// Codex's transcripts: `sessions/`.

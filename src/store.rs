@@ -14,6 +14,7 @@ pub mod lock;
 pub mod reader;
 mod schema;
 pub mod sim_files;
+pub mod spool;
 pub mod trim;
 mod unknown;
 
@@ -21,6 +22,8 @@ use std::collections::{HashMap, HashSet};
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+
+use jiff::Timestamp;
 
 use atomic::Writer;
 use files::{FileMark, Files, OsFiles, in_words};
@@ -31,6 +34,7 @@ use unknown::Unknown;
 
 use crate::driver::ports::{Loaded, Records, SaveError};
 use crate::model::event::{Decision, Event};
+use crate::model::hook::HookNote;
 use crate::model::ids::{EntryId, PairId, RecordKey, RunId, SessionKey, is_safe_name};
 use crate::model::pair::{PairRecord, SCHEMA};
 use crate::model::run::RunRecord;
@@ -326,6 +330,14 @@ impl<F: Files> Records for Store<F> {
 
     fn save_session(&mut self, key: &SessionKey, note: &SessionNote) -> Result<(), SaveError> {
         self.write_note(key, note)
+    }
+
+    fn hook_notes(&mut self, now: Timestamp) -> Vec<(String, Option<HookNote>)> {
+        spool::notes(&self.home, now)
+    }
+
+    fn forget_hook_notes(&mut self, names: &[String]) {
+        spool::forget(&self.home, names);
     }
 
     fn append_event(&mut self, event: &Event) -> Result<(), SaveError> {

@@ -3,6 +3,7 @@
 mod claude;
 mod codex;
 mod failure;
+pub mod hooks;
 mod lines;
 mod loose;
 mod resets;

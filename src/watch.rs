@@ -41,6 +41,8 @@ pub struct Roots {
     pub claude_projects: PathBuf,
     /// Codex's folder `sessions`.
     pub codex_sessions: PathBuf,
+    /// Folders of small files by which the agents tell their state: status files, notes of hooks.
+    pub signs: Vec<PathBuf>,
 }
 
 /// How often a poll looks when hints are not to be had.
@@ -69,6 +71,9 @@ const LATELY: SignedDuration = SignedDuration::from_mins(10);
 /// The transcripts under two roots.
 pub struct Watch {
     roots: Vec<Root>,
+    signs: Vec<PathBuf>,
+    /// One of them changed since [`Transcripts::signs`] was asked.
+    signed: bool,
     mailbox: Mailbox,
     eyes: Eyes,
     catalogue: Catalogue,
@@ -120,15 +125,18 @@ fn start_with(
     poll_every: Duration,
     now: Timestamp,
 ) -> (Watch, mpsc::Receiver<()>) {
+    let signs: Vec<PathBuf> = roots.signs.iter().map(|folder| settle(folder)).collect();
     let roots = vec![
         Root { agent: Agent::Claude, folder: settle(&roots.claude_projects) },
         Root { agent: Agent::Codex, folder: settle(&roots.codex_sessions) },
     ];
     let folders = roots.iter().map(|root| root.folder.clone()).collect();
-    let (mailbox, woken) = Mailbox::new(Interest::Below(folders));
+    let (mailbox, woken) = Mailbox::new(Interest::Below { roots: folders, signs: signs.clone() });
     let eyes = Eyes::open(mailbox.clone(), supervisor, make, poll_every);
     let mut watch = Watch {
         roots,
+        signs,
+        signed: false,
         mailbox,
         eyes,
         catalogue: Catalogue::default(),
@@ -185,6 +193,11 @@ impl Transcripts for Watch {
 
     fn changed(&mut self) -> Vec<SessionKey> {
         self.changed_at(clock::now())
+    }
+
+    fn signs(&mut self) -> bool {
+        self.absorb(clock::now());
+        mem::take(&mut self.signed)
     }
 
     fn had_transcript(&mut self, session: &SessionKey) {
@@ -247,8 +260,17 @@ impl Watch {
         if heard.exhausted {
             self.eyes.out_of_watches();
         }
-        let mut walk = heard.rescan;
+        let (mut walk, mut moved) = (heard.rescan, false);
+        self.signed |= heard.rescan;
         for path in heard.paths {
+            if self.signs.iter().any(|sign| mailbox::is_sign(sign, &path)) {
+                self.signed = true;
+                continue;
+            }
+            if self.signs.iter().any(|sign| sign.starts_with(&path)) {
+                self.eyes.forget(&path);
+                (self.signed, moved) = (true, true);
+            }
             let named = self.roots.iter().find_map(|root| naming::parse(root.agent, &root.folder, &path));
             if let Some(named) = named {
                 self.strikes = 0;
@@ -270,6 +292,8 @@ impl Watch {
         }
         if walk {
             self.walk(now);
+        } else if moved {
+            self.point_eyes(now);
         }
     }
 
@@ -308,6 +332,9 @@ impl Watch {
                 // It is waited for at the nearest folder above it.
                 folders.extend(root.folder.ancestors().find(|above| above.is_dir()).map(Path::to_owned));
             }
+        }
+        for sign in &self.signs {
+            folders.extend(sign.ancestors().find(|above| above.is_dir()).map(Path::to_owned));
         }
         self.eyes.look_at(folders, files)
     }

@@ -7,6 +7,7 @@
 pub mod acts;
 pub mod books;
 pub mod creation;
+pub mod heard;
 pub mod kept;
 pub mod law;
 pub mod looks;
@@ -111,6 +112,8 @@ pub struct Core<R, T, A> {
     sessions: BTreeMap<SessionKey, Known>,
     trees: WorkTrees,
     found: Vec<FoundSession>,
+    begun: Vec<FoundSession>,
+    heard: BTreeSet<String>,
     dirty: BTreeSet<RecordKey>,
     touched: BTreeSet<SessionKey>,
     next_tick: Timestamp,
@@ -141,6 +144,8 @@ impl<R: Records, T: Transcripts, A: Agents> Core<R, T, A> {
             sessions: BTreeMap::new(),
             trees: WorkTrees::default(),
             found: Vec::new(),
+            begun: Vec::new(),
+            heard: BTreeSet::new(),
             dirty: BTreeSet::new(),
             touched: BTreeSet::new(),
             next_tick: now,
@@ -309,6 +314,7 @@ impl<R: Records, T: Transcripts, A: Agents> Core<R, T, A> {
     fn tick(&mut self, now: Timestamp) {
         let pause = self.options.tempo.wait(TICK);
         self.next_tick = now.checked_add(pause).unwrap_or(now);
+        self.hear(now);
         self.find_sessions();
         self.observe_all(now);
         self.dirty.extend(self.books.watched());

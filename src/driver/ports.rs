@@ -9,6 +9,7 @@ use jiff::Timestamp;
 use crate::machine::{Delivery, TranscriptFact};
 use crate::model::conversation::Conversation;
 use crate::model::event::{Decision, Event};
+use crate::model::hook::HookNote;
 use crate::model::ids::{EntryId, PairId, RecordKey, RunId, SessionKey, SessionRef};
 use crate::model::outbox::Entry;
 use crate::model::pair::PairRecord;
@@ -63,6 +64,12 @@ pub trait Records {
     /// # Errors
     /// The old file is still there.
     fn save_session(&mut self, key: &SessionKey, note: &SessionNote) -> Result<(), SaveError>;
+    /// What the agents' hooks told and is not forgotten yet, oldest first, by name; `None` for what is no note any more.
+    fn hook_notes(&mut self, _now: Timestamp) -> Vec<(String, Option<HookNote>)> {
+        Vec::new()
+    }
+    /// Removes notes that are done with; one that stays is only read again.
+    fn forget_hook_notes(&mut self, _names: &[String]) {}
     /// Appends to `events.jsonl`; a failure is told as a notice and does not hold the run.
     ///
     /// # Errors
@@ -137,6 +144,10 @@ pub trait Transcripts {
     fn sessions(&mut self) -> Vec<FoundSession>;
     /// Sessions whose transcript may have changed since the last call, or that are new (hints; may be empty or too many).
     fn changed(&mut self) -> Vec<SessionKey>;
+    /// Whether an agent's own sign of its state may have changed since the last call (a status file, a hook's note).
+    fn signs(&mut self) -> bool {
+        false
+    }
     /// A record proves that this session had a transcript once: if it is not there now, it was deleted. Without this,
     /// a start would take a deleted transcript for one that was never written.
     fn had_transcript(&mut self, _session: &SessionKey) {}

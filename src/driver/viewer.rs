@@ -10,6 +10,7 @@ use super::task::Edges;
 use crate::machine::TranscriptFact;
 use crate::model::command::{Refusal, RefusalKind, Reply};
 use crate::model::event::{Decision, Event};
+use crate::model::hook::HookNote;
 use crate::model::ids::{PairId, RecordKey, RunId, SessionKey, SessionRef};
 use crate::model::pair::PairRecord;
 use crate::model::run::RunRecord;
@@ -29,6 +30,10 @@ pub trait Shelf {
     fn events(&mut self) -> Vec<Event>;
     /// Who holds the lock.
     fn driver(&mut self) -> DriverFact;
+    /// What the agents' hooks told, as [`Records::hook_notes`].
+    fn hook_notes(&mut self, _now: Timestamp) -> Vec<(String, Option<HookNote>)> {
+        Vec::new()
+    }
 }
 
 /// Records that can only be read.
@@ -92,6 +97,10 @@ impl<S: Shelf> Records for ReadRecords<S> {
 
     fn save_session(&mut self, key: &SessionKey, _note: &SessionNote) -> Result<(), SaveError> {
         refused(key.session_id.as_str())
+    }
+
+    fn hook_notes(&mut self, now: Timestamp) -> Vec<(String, Option<HookNote>)> {
+        self.shelf.hook_notes(now)
     }
 
     fn append_event(&mut self, _event: &Event) -> Result<(), SaveError> {

@@ -6,6 +6,7 @@ use jiff::{SignedDuration, Timestamp};
 use super::draft::later;
 use super::{Scene, Side};
 use crate::model::conversation::{Conversation, Failure, FailureClass, ItemKind, Outcome, Turn};
+use crate::model::hook::Asked;
 use crate::model::ids::{EntryId, RecordKey, Role};
 use crate::model::reach::{LiveStatus, ProcessFact, Reach, Tick, Transport};
 use crate::model::session::{Need, SessionState, StateFact, TURN_ENDED};
@@ -176,10 +177,40 @@ pub struct StateView {
     pub fact: StateFact,
 }
 
+/// How much later than a hook's call a record must be to show that its dialog was answered: the call of the tool itself
+/// comes into the file about then.
+const ANSWERED: SignedDuration = SignedDuration::from_millis(1_500);
+/// How much later an agent's own word must be: its status file follows its hooks by some milliseconds.
+const SAYS_SO: SignedDuration = SignedDuration::from_secs(1);
+
+/// Whether a permission that a hook told of is still asked for, as far as anything newer says.
+#[must_use]
+pub fn still_asks(asked: &Asked, conversation: Option<&Conversation>, reach: Option<&Reach>) -> bool {
+    let ended = conversation.and_then(Conversation::newest).and_then(|turn| turn.ended_at);
+    if ended.is_some_and(|ended| ended > asked.at) {
+        return false;
+    }
+    let Some(reach) = reach.filter(|reach| reach.at > later(asked.at, SAYS_SO)) else { return true };
+    match &reach.status {
+        _ if is_gone(reach) || reach.replaced_by.is_some() => false,
+        LiveStatus::Waiting { .. } => true,
+        LiveStatus::Idle | LiveStatus::Busy => false,
+        LiveStatus::Silent => {
+            let spoken = conversation.and_then(|conversation| conversation.last_spoken_at);
+            spoken.is_none_or(|spoken| spoken <= later(asked.at, ANSWERED))
+        }
+    }
+}
+
 /// The state of any session, in a record or not. The agent's own word counts before its transcript, since a dialog
 /// stands in no transcript; no state follows from how old anything is.
 #[must_use]
-pub fn state(conversation: Option<&Conversation>, reach: Option<&Reach>, now: Timestamp) -> StateView {
+pub fn state(
+    conversation: Option<&Conversation>,
+    reach: Option<&Reach>,
+    asked: Option<&Asked>,
+    now: Timestamp,
+) -> StateView {
     let newest = conversation.and_then(Conversation::newest);
     let spoken = conversation.and_then(|conversation| conversation.last_spoken_at).filter(|spoken| *spoken <= now);
     if let Some(reach) = reach {
@@ -199,8 +230,13 @@ pub fn state(conversation: Option<&Conversation>, reach: Option<&Reach>, now: Ti
             let said = conversation.and_then(|conversation| conversation.question.clone());
             let since = reach.sign.as_ref().and_then(|sign| sign.since).or(spoken);
             let state = SessionState::NeedsYou(Need::NeedsApproval);
-            return view(state, since, said.unwrap_or_else(|| what.clone()), source(reach, "it says that it waits"));
+            let because = said.or_else(|| asked.map(|asked| asked.what.clone())).unwrap_or_else(|| what.clone());
+            return view(state, since, because, source(reach, "it says that it waits"));
         }
+    }
+    if let Some(asked) = asked {
+        let evidence = "its PermissionRequest hook".to_owned();
+        return view(SessionState::NeedsYou(Need::NeedsApproval), Some(asked.at), asked.what.clone(), evidence);
     }
     if let Some(question) = conversation.and_then(|conversation| conversation.question.as_ref()) {
         let evidence = newest.map(record).unwrap_or_default();

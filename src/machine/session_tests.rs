@@ -126,7 +126,7 @@ fn a_queue_and_background_agents_die_with_their_process() {
 #[test]
 fn states_for_people() {
     let check = |conversation: Option<&Conversation>, reach: Option<&Reach>, state: &SessionState| {
-        assert_eq!(&super::state(conversation, reach, at(20)).state, state);
+        assert_eq!(&super::state(conversation, reach, None, at(20)).state, state);
     };
     let failed = |class| spoken(Some(Outcome::Failed(Failure { class, text: String::new(), resets_at: None })));
     check(None, Some(&reach(20)), &SessionState::Idle);
@@ -163,7 +163,7 @@ fn i7_a_turn_that_takes_long_is_work_however_long() {
     long.turns[0].items.push(crate::model::conversation::Item { offset: 1, at: Some(at(10)), kind });
     for now in [20, 600, 86_400] {
         let busy = Reach { status: LiveStatus::Busy, ..reach(now) };
-        let view = state(Some(&long), Some(&busy), at(now));
+        let view = state(Some(&long), Some(&busy), None, at(now));
         assert_eq!(view.state, SessionState::Working { activity: "runs cargo test".to_owned() });
         assert_eq!(view.fact.since, Some(at(0)), "since its prompt");
     }
@@ -172,7 +172,7 @@ fn i7_a_turn_that_takes_long_is_work_however_long() {
 #[test]
 fn a_state_says_since_when_and_what_said_so() {
     let sign = |since, source: &str| Some(crate::model::reach::Sign { since, source: source.to_owned() });
-    let fact = |conversation: Option<&Conversation>, reach: &Reach| state(conversation, Some(reach), at(20)).fact;
+    let fact = |conversation: Option<&Conversation>, reach: &Reach| state(conversation, Some(reach), None, at(20)).fact;
     let ended = spoken(Some(Outcome::Completed));
 
     let asks = Reach {
@@ -195,15 +195,46 @@ fn a_state_says_since_when_and_what_said_so() {
     // Background agents keep it at work; a background shell does not, whatever word the agent has for it.
     let mut away = ended.clone();
     away.background_agents = 1;
-    let view = state(Some(&away), Some(&Reach { status: LiveStatus::Busy, ..reach(20) }), at(20));
+    let view = state(Some(&away), Some(&Reach { status: LiveStatus::Busy, ..reach(20) }), None, at(20));
     assert_eq!((view.state.word(), view.fact.because.as_str()), ("working", "waits for 1 background agent"));
     let shell = Reach { sign: sign(Some(at(11)), "sessions/7.json: shell"), ..reach(20) };
-    assert_eq!(state(Some(&ended), Some(&shell), at(20)).state, SessionState::Idle);
+    assert_eq!(state(Some(&ended), Some(&shell), None, at(20)).state, SessionState::Idle);
 
     let left = Reach { replaced_by: Some((SessionId::new("new"), "it names new".to_owned())), ..reach(20) };
-    let view = state(Some(&ended), Some(&left), at(20));
+    let view = state(Some(&ended), Some(&left), None, at(20));
     assert_eq!((view.state, view.fact.evidence.as_str()), (SessionState::Gone, "it names new"));
     assert_eq!(view.fact.because, "its agent went over to session new");
+}
+
+#[test]
+fn what_a_hook_says_is_asked_shows_until_anything_newer_says_otherwise() {
+    let asked = Asked { at: at(12), what: "Bash: touch x".to_owned() };
+    let open = spoken(None);
+    let says = |second, status: LiveStatus| Reach { status, ..reach(second) };
+    let waits = || LiveStatus::Waiting { what: "permission prompt".to_owned() };
+    let asks = |conversation: &Conversation, reach: Option<&Reach>| still_asks(&asked, Some(conversation), reach);
+    assert!(asks(&open, None));
+    assert!(asks(&open, Some(&says(12, LiveStatus::Busy))), "a status file a moment behind says nothing");
+    assert!(asks(&open, Some(&says(20, waits()))));
+    assert!(!asks(&open, Some(&says(20, LiveStatus::Busy))));
+    assert!(!asks(&open, Some(&says(20, LiveStatus::Idle))));
+    // Codex says nothing: its records do. The call of the tool itself is about as old as the hook.
+    let mut answered = open.clone();
+    answered.last_spoken_at = Some(at(13));
+    assert!(asks(&answered, Some(&says(20, LiveStatus::Silent))));
+    answered.last_spoken_at = Some(at(15));
+    assert!(!asks(&answered, Some(&says(20, LiveStatus::Silent))));
+    let mut ended = spoken(Some(Outcome::Interrupted));
+    ended.turns[0].ended_at = Some(at(13));
+    assert!(!asks(&ended, None));
+    assert!(!asks(&open, Some(&Reach { process: ProcessFact::Dead, ..says(20, LiveStatus::Silent) })));
+
+    let view = |reach: Option<&Reach>| state(Some(&open), reach, Some(&asked), at(20));
+    for reach in [None, Some(says(20, waits())), Some(says(20, LiveStatus::Silent))] {
+        let view = view(reach.as_ref());
+        assert_eq!((view.state.word(), view.fact.because.as_str()), ("needs_approval", "Bash: touch x"));
+    }
+    assert_eq!(view(None).fact.since, Some(at(12)));
 }
 
 #[test]

@@ -198,9 +198,10 @@ impl Case<'_> {
         let (role, what) = [self.awaited(), self.awaited().other()].into_iter().find_map(|role| {
             let side = self.record.side(role)?;
             let question = side.conversation.as_ref().and_then(|conversation| conversation.question.clone());
+            let said = question.or_else(|| side.asked.as_ref().map(|asked| asked.what.clone()));
             match side.reach.as_ref().map(|reach| &reach.status) {
-                Some(LiveStatus::Waiting { what }) => Some((role, question.unwrap_or_else(|| what.clone()))),
-                Some(LiveStatus::Silent) | None => question.map(|question| (role, question)),
+                Some(LiveStatus::Waiting { what }) => Some((role, said.unwrap_or_else(|| what.clone()))),
+                Some(LiveStatus::Silent) | None => said.map(|said| (role, said)),
                 Some(LiveStatus::Idle | LiveStatus::Busy) => None,
             }
         })?;

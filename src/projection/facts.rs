@@ -12,6 +12,7 @@ use crate::machine::Wait;
 use crate::machine::ledger::Ledger;
 use crate::model::conversation::Conversation;
 use crate::model::event::Decision;
+use crate::model::hook::Asked;
 use crate::model::ids::{RecordKey, Role, SessionKey};
 use crate::model::outbox::TranscriptMark;
 use crate::model::pair::PairRecord;
@@ -63,6 +64,8 @@ pub struct SessionFacts {
     pub state: Option<SessionState>,
     /// What that rests on.
     pub fact: StateFact,
+    /// The permission that it asks for, if a hook told of it.
+    pub asked: Option<Asked>,
     /// A send sequence runs.
     pub sending: bool,
 }

@@ -4,14 +4,17 @@
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 
+use jiff::Timestamp;
+
 use super::files::{FileMark, Files, OsFiles};
 use super::load::{self, Read};
 use super::lock::{self, Holder, Kind};
 use super::schema::{Decoded, Kept, Need};
-use super::{journal, old_of, show};
+use super::{journal, old_of, show, spool};
 use crate::driver::ports::{Loaded, ReadOnly};
 use crate::driver::viewer::Shelf;
 use crate::model::event::{Event, EventKind};
+use crate::model::hook::HookNote;
 use crate::model::ids::SessionId;
 use crate::model::outbox::Entry;
 use crate::model::pair::{PairRecord, SCHEMA};
@@ -146,6 +149,10 @@ impl<F: Files> Shelf for Reader<F> {
 
     fn events(&mut self) -> Vec<Event> {
         self.new_events()
+    }
+
+    fn hook_notes(&mut self, now: Timestamp) -> Vec<(String, Option<HookNote>)> {
+        spool::notes(&self.home, now)
     }
 
     fn driver(&mut self) -> DriverFact {

@@ -57,7 +57,7 @@ fn no_instance(_: Mailbox) -> notify::Result<Box<dyn Watcher + Send>> {
 }
 
 fn open(make: MakeWatcher) -> (Eyes, Mailbox, Receiver<()>) {
-    let (mailbox, woken) = Mailbox::new(Interest::Below(vec!["/nowhere".into()]));
+    let (mailbox, woken) = Mailbox::new(Interest::Below { roots: vec!["/nowhere".into()], signs: Vec::new() });
     let eyes = Eyes::open(mailbox.clone(), &Supervisor::new(), make, Duration::from_millis(5));
     (eyes, mailbox, woken)
 }

@@ -33,8 +33,13 @@ impl Heard {
 /// Which paths a mailbox takes.
 #[derive(Clone, Debug)]
 pub(super) enum Interest {
-    /// Transcripts and folders below these, and the coming and going of these themselves.
-    Below(Vec<PathBuf>),
+    /// Transcripts and folders below the roots, and the coming and going of these themselves.
+    Below {
+        /// Folders of transcripts.
+        roots: Vec<PathBuf>,
+        /// Folders of the agents' own signs: what stands in them, and their coming and going.
+        signs: Vec<PathBuf>,
+    },
     /// These files, and the coming and going of the folders they are in.
     Exactly(Vec<PathBuf>),
 }
@@ -45,15 +50,24 @@ impl Interest {
             Self::Exactly(files) => {
                 files.iter().any(|file| file == path || (moves_folders(kind) && file.starts_with(path)))
             }
-            Self::Below(roots) => roots.iter().any(|root| {
-                if super::naming::looks_like_one(path) {
-                    path.starts_with(root)
-                } else {
-                    moves_folders(kind) && (path.starts_with(root) || root.starts_with(path))
-                }
-            }),
+            Self::Below { roots, signs } => {
+                let of_root = |root: &PathBuf| {
+                    if super::naming::looks_like_one(path) {
+                        path.starts_with(root)
+                    } else {
+                        moves_folders(kind) && (path.starts_with(root) || root.starts_with(path))
+                    }
+                };
+                let of_sign = |sign: &PathBuf| is_sign(sign, path) || (moves_folders(kind) && sign.starts_with(path));
+                roots.iter().any(of_root) || signs.iter().any(of_sign)
+            }
         }
     }
+}
+
+/// Whether a path is a whole note in a folder of signs. The agents keep other things beside them, secrets too.
+pub(super) fn is_sign(folder: &Path, path: &Path) -> bool {
+    path.parent() == Some(folder) && path.extension().is_some_and(|ending| ending == "json")
 }
 
 /// Whether an event of this kind may mean that a folder came or went.

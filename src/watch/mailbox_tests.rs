@@ -14,7 +14,7 @@ const WRITTEN: EventKind = EventKind::Modify(ModifyKind::Data(DataChange::Any));
 
 #[test]
 fn what_is_dirty_is_remembered_once_and_wakes_once() {
-    let (mailbox, mut woken) = Mailbox::new(Interest::Below(vec!["/r".into()]));
+    let (mailbox, mut woken) = Mailbox::new(Interest::Below { roots: vec!["/r".into()], signs: Vec::new() });
     for _ in 0..3 {
         mailbox.hear(Ok(event(WRITTEN, "/r/p/x.jsonl")));
     }
@@ -31,7 +31,7 @@ fn what_is_dirty_is_remembered_once_and_wakes_once() {
 
 #[test]
 fn noise_does_not_wake() {
-    let (mailbox, mut woken) = Mailbox::new(Interest::Below(vec!["/h/r".into()]));
+    let (mailbox, mut woken) = Mailbox::new(Interest::Below { roots: vec!["/h/r".into()], signs: Vec::new() });
     let opened = EventKind::Access(AccessKind::Open(AccessMode::Any));
     let closed = EventKind::Access(AccessKind::Close(AccessMode::Write));
     mailbox.hear(Ok(event(opened, "/h/r/p/x.jsonl")));
@@ -48,7 +48,7 @@ fn noise_does_not_wake() {
 
 #[test]
 fn a_lost_hint_means_a_look_at_everything() {
-    let (mailbox, mut woken) = Mailbox::new(Interest::Below(vec!["/r".into()]));
+    let (mailbox, mut woken) = Mailbox::new(Interest::Below { roots: vec!["/r".into()], signs: Vec::new() });
     mailbox.hear(Ok(Event::new(EventKind::Other).set_flag(Flag::Rescan)));
     assert!(woken.try_recv().is_ok());
     assert!(mailbox.take().rescan);

@@ -22,8 +22,16 @@ use crate::model::ids::{Agent, SessionId, SessionKey, SessionRef};
 use crate::supervise::Supervisor;
 
 fn desk(make: MakeWatcher) -> (tempfile::TempDir, Watch, Receiver<()>, Timestamp) {
+    desk_with(make, &[])
+}
+
+fn desk_with(make: MakeWatcher, signs: &[&str]) -> (tempfile::TempDir, Watch, Receiver<()>, Timestamp) {
     let home = tempfile::tempdir().unwrap();
-    let roots = Roots { claude_projects: home.path().join("projects"), codex_sessions: home.path().join("sessions") };
+    let roots = Roots {
+        claude_projects: home.path().join("projects"),
+        codex_sessions: home.path().join("sessions"),
+        signs: signs.iter().map(|name| home.path().join(name)).collect(),
+    };
     fs::create_dir_all(&roots.claude_projects).unwrap();
     fs::create_dir_all(&roots.codex_sessions).unwrap();
     let now = crate::clock::now();
@@ -149,4 +157,28 @@ fn old_folders_are_not_watched_but_listed() {
     assert!(!watch.eyes.looks_at(&folder));
     read(&mut watch, "one", later);
     assert!(watch.eyes.looks_at(&folder), "what is read is watched, however old");
+}
+
+#[test]
+fn a_sign_wakes_and_what_lies_beside_it_does_not() {
+    let (home, mut watch, mut woken, _) = desk_with(super::eyes::system_watcher, &["signs"]);
+    let signs = home.path().join("signs");
+    let until = |watch: &mut Watch, what: &str| {
+        let end = std::time::Instant::now() + Duration::from_secs(20);
+        while !watch.signs() {
+            assert!(std::time::Instant::now() < end, "no word of {what}");
+            std::thread::park_timeout(Duration::from_millis(5));
+        }
+    };
+    // The folder comes later.
+    fs::create_dir(&signs).unwrap();
+    until(&mut watch, "the folder");
+    fs::write(signs.join("4242.json"), "{}").unwrap();
+    until(&mut watch, "a new file");
+    fs::write(signs.join("4242.json"), "{\"status\":\"waiting\"}").unwrap();
+    until(&mut watch, "a file written in place");
+    while watch.signs() {}
+    while woken.try_recv().is_ok() {}
+    assert!(!super::mailbox::is_sign(&signs, &signs.join("4242.abc.key")));
+    assert!(!super::mailbox::is_sign(&signs, &signs.join("deeper/4242.json")));
 }

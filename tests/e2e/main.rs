@@ -20,6 +20,7 @@ mod dashboard;
 mod demo;
 mod doctor;
 mod headless;
+mod hooks;
 mod kills;
 mod real_agents;
 mod real_headless;

@@ -10,6 +10,7 @@ use trellis::model::command::{Command, Control, NewRun, RefusalKind, Reply, Sess
 use trellis::model::config::{FirstPhase, RunConfig};
 use trellis::model::conversation::{Failure, FailureClass};
 use trellis::model::event::EventKind;
+use trellis::model::hook::{HookEvent, HookNote};
 use trellis::model::ids::{RecordKey, RunId, SessionKey};
 use trellis::model::pair::{Kickoff, PairState, PairStop, PauseReason};
 use trellis::model::reach::ProcessMark;
@@ -484,6 +485,56 @@ fn t17_the_process_of_a_session_in_use_is_kept_over_a_restart() {
     let first = world.asked.iter().find(|ask| ask.session == claude().key()).unwrap();
     assert_eq!(first.last_seen, Some(mark(4_300)));
     assert_eq!(world.disk.borrow().sessions[&claude().key()].seen, Some(mark(4_300)), "a look that sees none keeps it");
+}
+
+fn told_by_hook(world: &World, name: &str, session: &trellis::model::ids::SessionRef, event: HookEvent) {
+    let note = HookNote { at: world.now, session: session.clone(), transcript: None, process: None, event };
+    world.disk.borrow_mut().hooks.insert(name.to_owned(), note);
+}
+
+/// A dialog that a hook tells of shows at once with what is asked, in the run as well, until anything newer answers it.
+#[test]
+fn an_approval_that_a_hook_tells_of_shows_at_once_and_goes_when_it_is_answered() {
+    let mut world = World::new();
+    world.replies = Box::new(|_, _| None);
+    let run = world.new_run(FirstPhase::Next);
+    world.person_types(&claude(), "do phase one");
+    world.pass(seconds(3));
+    told_by_hook(&world, "1.json", &claude(), HookEvent::Asks { what: "Bash: touch x".to_owned() });
+    world.hint();
+    let view = |world: &mut World| world.core.projection(world.now);
+    let shown = view(&mut world);
+    let session = shown.sessions.iter().find(|view| view.session == claude()).unwrap();
+    assert_eq!((session.state.word(), session.fact.because.as_str()), ("needs_approval", "Bash: touch x"));
+    assert_eq!(session.fact.since, Some(world.now));
+    assert_eq!(world.disk.borrow().hooks.len(), 1, "viewers read it too");
+    // Its own word, a moment later, is that it goes on.
+    world.pass(seconds(20));
+    let shown = view(&mut world);
+    let session = shown.sessions.iter().find(|view| view.session == claude()).unwrap();
+    assert_eq!(session.state.word(), "working");
+    assert!(world.disk.borrow().hooks.is_empty(), "what is answered is forgotten");
+    assert_eq!(world.run(&run).paused_reason, None, "no hook moves a run");
+}
+
+/// A session that begins is known before its transcript, and gone from the list with its process.
+#[test]
+fn a_session_that_a_hook_tells_of_is_listed_before_its_transcript() {
+    let mut world = World::new();
+    let fresh = world::session(claude().agent, "fresh");
+    told_by_hook(&world, "1.json", &fresh, HookEvent::Started);
+    world.hint();
+    let is_listed = |world: &mut World| {
+        world.core.projection(world.now).sessions.iter().any(|view| view.session.session_id == fresh.session_id)
+    };
+    assert!(is_listed(&mut world));
+    assert!(world.disk.borrow().hooks.is_empty());
+    world.pass(seconds(20));
+    assert!(is_listed(&mut world), "as long as it lives");
+    told_by_hook(&world, "2.json", &fresh, HookEvent::Ended);
+    world.hint();
+    world.pass(seconds(20));
+    assert!(!is_listed(&mut world));
 }
 
 /// A session that no record uses has its state all the same, and what it rests on.

@@ -45,6 +45,10 @@ pub struct Known {
     probed_at: Option<Timestamp>,
     /// An observation that must wait, and until when.
     probe_next: Option<(Timestamp, ProbeAsk)>,
+    /// The note of a hook that tells what it asks for.
+    pub(super) asked_in: Option<String>,
+    /// The newest question that was answered: its note is done with.
+    pub(super) answered_at: Option<Timestamp>,
     /// The state that was told last.
     told: Option<SessionState>,
     /// A state that differs from it, and since when it holds.
@@ -143,7 +147,8 @@ impl<R: Records, T: Transcripts, A: Agents> Core<R, T, A> {
 
     /// Lists the sessions below the agents' roots anew.
     pub(super) fn find_sessions(&mut self) {
-        let found = self.transcripts.sessions();
+        let mut found = self.transcripts.sessions();
+        found.splice(0..0, self.begun_beside(&found));
         if found != self.found {
             self.found = found;
             self.screen.outdate();
@@ -168,6 +173,22 @@ impl<R: Records, T: Transcripts, A: Agents> Core<R, T, A> {
         }
         if is_new {
             self.find_sessions();
+        }
+        self.hear(now);
+        if self.transcripts.signs() {
+            self.observe_living(now);
+        }
+    }
+
+    /// An agent's own word about its state may have changed: those that live are asked.
+    fn observe_living(&mut self, now: Timestamp) {
+        let lives = |known: &Known| {
+            known.facts.reach.as_ref().is_some_and(|reach| matches!(reach.process, ProcessFact::Alive { .. }))
+        };
+        let keys: Vec<SessionKey> =
+            self.sessions.iter().filter(|(_, known)| lives(known)).map(|(key, _)| key.clone()).collect();
+        for key in keys {
+            self.observe(&key, now);
         }
     }
 
@@ -353,9 +374,16 @@ impl<R: Records, T: Transcripts, A: Agents> Core<R, T, A> {
     /// States of the sessions that something was learnt of: shown at once, told once they are steady.
     pub(super) fn tell_states(&mut self, now: Timestamp) {
         let steady = self.options.tempo.wait(STEADY);
+        let mut done = Vec::new();
         for key in std::mem::take(&mut self.touched) {
             let Some(known) = self.sessions.get_mut(&key) else { continue };
-            let view = session::state(known.facts.conversation.as_deref(), known.facts.reach.as_ref(), now);
+            let (conversation, reach) = (known.facts.conversation.as_deref(), known.facts.reach.as_ref());
+            let over = known.facts.asked.take_if(|asked| !session::still_asks(asked, conversation, reach));
+            let view = session::state(conversation, reach, known.facts.asked.as_ref(), now);
+            if let Some(over) = over {
+                known.answered_at = Some(over.at);
+                done.extend(known.asked_in.take());
+            }
             if known.facts.state.as_ref() != Some(&view.state) || known.facts.fact != view.fact {
                 self.screen.outdate();
             }
@@ -364,6 +392,9 @@ impl<R: Records, T: Transcripts, A: Agents> Core<R, T, A> {
             if let Some(word) = known.settle_state(view.state, now, steady) {
                 self.publish_session(&key, word.to_owned(), now);
             }
+        }
+        if self.drives() && !done.is_empty() {
+            self.records.forget_hook_notes(&done);
         }
     }
 }

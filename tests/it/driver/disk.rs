@@ -4,8 +4,10 @@ use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
 
+use jiff::Timestamp;
 use trellis::driver::ports::{Loaded, ReadOnly, Records, SaveError};
 use trellis::model::event::{Decision, Event};
+use trellis::model::hook::HookNote;
 use trellis::model::ids::{PairId, RecordKey, RunId, SessionKey};
 use trellis::model::pair::PairRecord;
 use trellis::model::run::RunRecord;
@@ -29,6 +31,8 @@ pub struct Disk {
     pub foreign: BTreeSet<String>,
     /// How many saves were refused.
     pub refused: u32,
+    /// What hooks told, by name.
+    pub hooks: BTreeMap<String, HookNote>,
 }
 
 #[derive(Clone)]
@@ -53,6 +57,14 @@ impl MemRecords {
 }
 
 impl Records for MemRecords {
+    fn hook_notes(&mut self, _now: Timestamp) -> Vec<(String, Option<HookNote>)> {
+        self.disk.borrow().hooks.iter().map(|(name, note)| (name.clone(), Some(note.clone()))).collect()
+    }
+
+    fn forget_hook_notes(&mut self, names: &[String]) {
+        self.disk.borrow_mut().hooks.retain(|name, _| !names.contains(name));
+    }
+
     fn load(&mut self) -> Loaded {
         let disk = self.disk.borrow();
         Loaded {

@@ -40,8 +40,11 @@ impl Desk {
     }
 
     pub fn at(home: TempDir) -> Self {
-        let roots =
-            Roots { claude_projects: home.path().join("projects"), codex_sessions: home.path().join("sessions") };
+        let roots = Roots {
+            claude_projects: home.path().join("projects"),
+            codex_sessions: home.path().join("sessions"),
+            signs: Vec::new(),
+        };
         let (watch, woken) = watch::start(&roots, &Supervisor::new());
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
         Self { home, watch, woken, runtime, now: Timestamp::now() }

@@ -1,0 +1,200 @@
+//! trellis's entries in the agents' own hook settings: put in, found, taken out. The one part that writes a file of an agent,
+//! and only when a person asked for it. Everything else in the file keeps its bytes.
+
+mod splice;
+
+use std::fs::{self, File};
+use std::io::{self, Write as _};
+use std::os::unix::fs::OpenOptionsExt as _;
+use std::path::{Path, PathBuf};
+
+use serde_json::{Value, json};
+
+pub use splice::Problem;
+
+use crate::model::ids::Agent;
+use crate::transcript::hooks::events;
+
+/// Seconds that the agent may wait for the hook; it takes some milliseconds.
+const TIMEOUT: u32 = 5;
+
+/// The settings of one agent, as read.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Settings {
+    /// The file itself, links followed.
+    pub path: PathBuf,
+    /// Its text; `None`: there is no file yet.
+    pub text: Option<String>,
+    agent: Agent,
+}
+
+/// Why settings are not read or written.
+#[derive(Debug, thiserror::Error)]
+pub enum Refused {
+    /// They cannot be edited without guessing.
+    #[error("{}: {problem}", path.display())]
+    Unclear {
+        /// The file.
+        path: PathBuf,
+        /// What is wrong with it.
+        problem: Problem,
+    },
+    /// The system refused.
+    #[error("{}: {error}", path.display())]
+    Io {
+        /// The file.
+        path: PathBuf,
+        /// Why.
+        error: io::Error,
+    },
+    /// It was written by another program meanwhile.
+    #[error("{} was changed meanwhile; nothing was written", path.display())]
+    Changed {
+        /// The file.
+        path: PathBuf,
+    },
+}
+
+/// The command line of a hook, for the shell that the agents start.
+///
+/// # Errors
+/// The program's path cannot stand in a line.
+pub fn command(program: &Path, home: Option<&Path>, agent: Agent) -> Result<String, String> {
+    let quoted = |path: &Path| {
+        let text = path.to_str().filter(|text| !text.chars().any(char::is_control));
+        let text = text.ok_or_else(|| format!("the path {} cannot stand in a setting", path.display()))?;
+        Ok::<_, String>(format!("'{}'", text.replace('\'', r"'\''")))
+    };
+    let home = home.map(|home| Ok::<_, String>(format!(" --home {}", quoted(home)?))).transpose()?;
+    Ok(format!("{}{}{}", quoted(program)?, home.unwrap_or_default(), ending(agent)))
+}
+
+fn ending(agent: Agent) -> String {
+    format!(" hook --agent {agent}")
+}
+
+/// Whether a hook's command is one that [`command`] makes, of this trellis or another one.
+fn is_ours(command: &str, agent: Agent) -> bool {
+    let Some(rest) = command.trim_end().strip_suffix(ending(agent).as_str()) else { return false };
+    let program = rest.split(" --home ").next().unwrap_or_default().trim().trim_matches('\'');
+    Path::new(program).file_name().and_then(|name| name.to_str()).is_some_and(|name| name.starts_with("trellis"))
+}
+
+impl Settings {
+    /// Reads them.
+    ///
+    /// # Errors
+    /// They are there and cannot be read as text.
+    pub fn read(path: &Path, agent: Agent) -> Result<Self, Refused> {
+        // A link stays a link: what it leads to is edited.
+        let path = path.canonicalize().unwrap_or_else(|_| path.to_owned());
+        let is_other = fs::metadata(&path).is_ok_and(|found| !found.is_file());
+        let read = if is_other { Err(io::Error::other("it is no file")) } else { fs::read(&path) };
+        let text = match read {
+            Ok(bytes) => String::from_utf8(bytes).map(Some).map_err(|_| io::Error::other("it is no text")),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+            Err(error) => Err(error),
+        };
+        match text {
+            Ok(text) => Ok(Self { path, text, agent }),
+            Err(error) => Err(Refused::Io { path, error }),
+        }
+    }
+
+    fn old(&self) -> &str {
+        self.text.as_deref().filter(|text| !text.trim().is_empty()).unwrap_or("{}\n")
+    }
+
+    fn unclear(&self) -> impl Fn(Problem) -> Refused {
+        let path = self.path.clone();
+        move |problem| Refused::Unclear { path: path.clone(), problem }
+    }
+
+    /// The events for which ours stand there, with their commands.
+    ///
+    /// # Errors
+    /// The file cannot be understood.
+    pub fn installed(&self) -> Result<Vec<(String, String)>, Refused> {
+        let groups = splice::commands(self.old()).map_err(self.unclear())?;
+        Ok(groups.into_iter().filter(|(_, command)| is_ours(command, self.agent)).collect())
+    }
+
+    /// The text with ours in it, once for each event, and those of another place or form replaced.
+    ///
+    /// # Errors
+    /// The file cannot be understood.
+    pub fn with(&self, command: &str) -> Result<String, Refused> {
+        let wanted: Vec<(String, String)> =
+            events(self.agent).iter().map(|event| ((*event).to_owned(), command.to_owned())).collect();
+        let mut there = self.installed()?;
+        there.sort();
+        let mut sorted = wanted.clone();
+        sorted.sort();
+        if there == sorted {
+            return Ok(self.text.clone().unwrap_or_default());
+        }
+        let mut text = self.without()?;
+        if text.trim().is_empty() {
+            self.old().clone_into(&mut text);
+        }
+        for (event, command) in wanted {
+            let entry: Value = json!({"hooks": [{"type": "command", "command": command, "timeout": TIMEOUT}]});
+            text = splice::put_in(&text, &event, &entry).map_err(self.unclear())?;
+        }
+        Ok(text)
+    }
+
+    /// The text without ours.
+    ///
+    /// # Errors
+    /// The file cannot be understood.
+    pub fn without(&self) -> Result<String, Refused> {
+        let Some(text) = &self.text else { return Ok(String::new()) };
+        if self.installed()?.is_empty() {
+            return Ok(text.clone());
+        }
+        splice::take_out(self.old(), |command| is_ours(command, self.agent)).map_err(self.unclear())
+    }
+
+    /// Writes the new text, whole or not at all, after a copy of the old one was put beside it. The copy's path; `None`:
+    /// there was no file.
+    ///
+    /// # Errors
+    /// The old file is still there.
+    pub fn write(&self, text: &str, stamp: &str) -> Result<Option<PathBuf>, Refused> {
+        let failed = |error| Refused::Io { path: self.path.clone(), error };
+        let changed = || Refused::Changed { path: self.path.clone() };
+        let name = self.path.file_name().and_then(|name| name.to_str()).unwrap_or("settings").to_owned();
+        let permissions = fs::metadata(&self.path).map(|found| found.permissions()).ok();
+        let put = |path: &Path, text: &str| {
+            let mut file = File::options().write(true).create_new(true).mode(0o600).open(path)?;
+            file.write_all(text.as_bytes())?;
+            if let Some(permissions) = &permissions {
+                file.set_permissions(permissions.clone())?;
+            }
+            file.sync_all()
+        };
+        let copy = self.path.with_file_name(format!("{name}.before-trellis-{stamp}"));
+        if let Some(old) = &self.text {
+            put(&copy, old).map_err(failed)?;
+        } else if let Some(folder) = self.path.parent() {
+            fs::create_dir_all(folder).map_err(failed)?;
+        }
+        let beside = self.path.with_file_name(format!("{name}.trellis-{stamp}.tmp"));
+        let outcome = put(&beside, text).map_err(failed).and_then(|()| {
+            if Self::read(&self.path, self.agent)?.text == self.text {
+                fs::rename(&beside, &self.path).map_err(failed)
+            } else {
+                Err(changed())
+            }
+        });
+        if outcome.is_err() {
+            let _ = fs::remove_file(&beside);
+        }
+        outcome.map(|()| self.text.as_ref().map(|_| copy))
+    }
+}
+
+#[cfg(test)]
+#[path = "hooks_tests.rs"]
+mod tests;

@@ -1,0 +1,180 @@
+//! `trellis hooks`: shows, puts in and takes out trellis's entries in an agent's own settings, after a look at the change.
+
+use std::io::{self, BufRead as _, IsTerminal as _, Write as _};
+use std::path::{Path, PathBuf};
+
+use super::{Failure, HooksArgs, out};
+use crate::agent::hooks::{self, Settings};
+use crate::boot::Ground;
+use crate::clock;
+use crate::model::ids::Agent;
+use crate::paths::AgentRoots;
+
+/// A table of this size is still made for the look at a change.
+const CELLS: usize = 4_000_000;
+
+/// What is to be done.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Change {
+    Install,
+    Remove,
+}
+
+/// Says whether trellis's hooks stand there.
+///
+/// # Errors
+/// The settings cannot be understood.
+pub fn status(home: Option<&Path>, args: &HooksArgs) -> Result<(), Failure> {
+    let ground = Ground::find(home)?;
+    let agent = Agent::from(args.agent);
+    let settings = read(&ground, args)?;
+    let there = settings.installed().map_err(|error| Failure::refused(error.to_string()))?;
+    let path = settings.path.display();
+    let Some((_, command)) = there.first() else {
+        return out::line(&out::plain(&format!("{agent}: no hooks of trellis in {path}")));
+    };
+    let events: Vec<&str> = there.iter().map(|(event, _)| event.as_str()).collect();
+    let wanted = command_of(&ground, home, agent)?;
+    let is_current = there.iter().all(|(_, command)| *command == wanted)
+        && events.len() == crate::transcript::hooks::events(agent).len();
+    let more = if is_current { "" } else { "; another trellis or an older form: install replaces them" };
+    out::line(&out::plain(&format!("{agent}: hooks for {} in {path} run {command}{more}", events.join(", "))))
+}
+
+/// Puts them in.
+///
+/// # Errors
+/// The settings cannot be understood or written, or nobody agreed.
+pub fn install(home: Option<&Path>, args: &HooksArgs) -> Result<(), Failure> {
+    change(home, args, Change::Install)
+}
+
+/// Takes them out.
+///
+/// # Errors
+/// As [`install`].
+pub fn remove(home: Option<&Path>, args: &HooksArgs) -> Result<(), Failure> {
+    change(home, args, Change::Remove)
+}
+
+fn change(home: Option<&Path>, args: &HooksArgs, change: Change) -> Result<(), Failure> {
+    let ground = Ground::find(home)?;
+    let agent = Agent::from(args.agent);
+    let settings = read(&ground, args)?;
+    let refused = |error: hooks::Refused| Failure::refused(error.to_string());
+    let text = match change {
+        Change::Install => settings.with(&command_of(&ground, home, agent)?).map_err(refused)?,
+        Change::Remove => settings.without().map_err(refused)?,
+    };
+    let old = settings.text.as_deref().unwrap_or_default();
+    let path = out::plain(&settings.path.display().to_string());
+    if text == old {
+        return out::line(match change {
+            Change::Install => "nothing to do: the hooks stand there already",
+            Change::Remove => "nothing to do: there are no hooks of trellis",
+        });
+    }
+    out::line(&path)?;
+    for line in difference(old, &text) {
+        out::line(&out::plain(&line))?;
+    }
+    if !args.yes && !agreed()? {
+        return Err(Failure::refused("nothing was written"));
+    }
+    let stamp = clock::now().strftime("%Y%m%d-%H%M%S").to_string();
+    let copy = settings.write(&text, &stamp).map_err(refused)?;
+    let copy = copy.map(|copy| format!("; the old one is {}", copy.display())).unwrap_or_default();
+    out::line(&out::plain(&format!("written{copy}")))?;
+    match (change, agent) {
+        (Change::Install, Agent::Codex) => out::line(
+            "codex asks at its next start whether the new hooks are to be trusted: answer it there; sessions that run go on without them",
+        ),
+        (Change::Install, Agent::Claude) => out::line("sessions that claude starts from now on use them"),
+        (Change::Remove, _) => Ok(()),
+    }
+}
+
+fn agreed() -> Result<bool, Failure> {
+    if !io::stdin().is_terminal() {
+        return Err(Failure::refused("nothing was written: without a terminal to ask on, say --yes"));
+    }
+    io::stdout().lock().write_all(b"write it? y or n: ")?;
+    io::stdout().lock().flush()?;
+    let mut answer = String::new();
+    io::stdin().lock().read_line(&mut answer)?;
+    Ok(matches!(answer.trim(), "y" | "Y" | "yes"))
+}
+
+fn read(ground: &Ground, args: &HooksArgs) -> Result<Settings, Failure> {
+    let agent = Agent::from(args.agent);
+    let mut roots: AgentRoots = ground.roots.clone();
+    if let Some(folder) = &args.home_of_agent {
+        let base = ground.environment.current_dir.clone().unwrap_or_default();
+        let folder: PathBuf = ground.environment.absolute(&base, folder);
+        match agent {
+            Agent::Claude => roots.claude = folder,
+            Agent::Codex => roots.codex = folder,
+        }
+    }
+    Settings::read(&roots.hooks(agent), agent).map_err(|error| Failure::refused(error.to_string()))
+}
+
+/// The home is named in the command only if it was named to us: the agent's own environment names the usual one.
+fn command_of(ground: &Ground, home: Option<&Path>, agent: Agent) -> Result<String, Failure> {
+    let program = std::env::current_exe()
+        .map_err(|error| Failure::refused(format!("can't tell where this program is: {error}")))?;
+    let named = home.is_some() || ground.environment.trellis_home.is_some();
+    let home = named.then(|| ground.home.root());
+    hooks::command(&program, home, agent).map_err(Failure::refused)
+}
+
+/// The lines that go and come, with a line around each change. Lines before and behind all changes are left out.
+fn difference(old: &str, new: &str) -> Vec<String> {
+    let (old, new): (Vec<&str>, Vec<&str>) = (old.lines().collect(), new.lines().collect());
+    // Lengths of the longest common parts, from the end. Of a file of thousands of lines all is shown as going and coming.
+    let width = new.len() + 1;
+    let cells = (old.len() + 1).saturating_mul(width);
+    let mut common = vec![0_u32; if cells <= CELLS { cells } else { 0 }];
+    let at = |row: usize, column: usize| row * width + column;
+    let get = |common: &[u32], row, column| common.get(at(row, column)).copied().unwrap_or(0);
+    for (row, before) in old.iter().enumerate().rev() {
+        for (column, after) in new.iter().enumerate().rev() {
+            let longest = if before == after {
+                get(&common, row + 1, column + 1) + 1
+            } else {
+                get(&common, row + 1, column).max(get(&common, row, column + 1))
+            };
+            if let Some(cell) = common.get_mut(at(row, column)) {
+                *cell = longest;
+            }
+        }
+    }
+    let (mut row, mut column, mut lines) = (0, 0, Vec::new());
+    loop {
+        match (old.get(row), new.get(column)) {
+            (Some(before), Some(after)) if before == after => {
+                lines.push(format!("  {before}"));
+                (row, column) = (row + 1, column + 1);
+            }
+            (Some(before), after)
+                if after.is_none() || get(&common, row + 1, column) >= get(&common, row, column + 1) =>
+            {
+                lines.push(format!("- {before}"));
+                row += 1;
+            }
+            (_, Some(after)) => {
+                lines.push(format!("+ {after}"));
+                column += 1;
+            }
+            (_, None) => break,
+        }
+    }
+    let changes = |line: &String| !line.starts_with("  ");
+    let first = lines.iter().position(changes).unwrap_or(0).saturating_sub(2);
+    let last = lines.iter().rposition(changes).map_or(0, |last| (last + 3).min(lines.len()));
+    lines.get(first..last).unwrap_or_default().to_vec()
+}
+
+#[cfg(test)]
+#[path = "hooks_tests.rs"]
+mod tests;
