@@ -228,7 +228,8 @@ pub fn state(
         }
         if let LiveStatus::Waiting { what } = &reach.status {
             let said = conversation.and_then(|conversation| conversation.question.clone());
-            let since = reach.sign.as_ref().and_then(|sign| sign.since).or(spoken);
+            let told = reach.sign.as_ref().and_then(|sign| sign.since);
+            let since = told.or(asked.map(|asked| asked.at)).or(spoken);
             let state = SessionState::NeedsYou(Need::NeedsApproval);
             let because = said.or_else(|| asked.map(|asked| asked.what.clone())).unwrap_or_else(|| what.clone());
             return view(state, since, because, source(reach, "it says that it waits"));

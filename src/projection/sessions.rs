@@ -62,8 +62,11 @@ fn view(
 ) -> SessionView {
     let reach = facts.and_then(|facts| facts.reach.as_ref());
     let conversation = facts.and_then(|facts| facts.conversation.as_deref());
-    let live =
-        reach.is_some_and(|reach| matches!(reach.process, ProcessFact::Alive { .. }) || reach.transport.is_some());
+    // A process that went over to another session lives, but not this session.
+    let live = reach.is_some_and(|reach| {
+        reach.replaced_by.is_none()
+            && (matches!(reach.process, ProcessFact::Alive { .. }) || reach.transport.is_some())
+    });
     let name = facts.and_then(|facts| facts.note.name.clone()).filter(|name| !name.trim().is_empty());
     let title = name
         .or_else(|| conversation.and_then(|conversation| conversation.title.clone()))
