@@ -1,6 +1,7 @@
 //! The composition root: with the files below it the only place that knows every concrete type. It finds the home, takes
 //! the lock, and puts store, watch, agents, driver and screen together. No rule of the loop lives here.
 
+pub mod background;
 mod crew;
 mod engine;
 mod glance;
@@ -152,10 +153,7 @@ impl Ground {
     /// The events that were published, oldest first, as far as they are kept.
     #[must_use]
     pub fn events(&self) -> Vec<Event> {
-        let path = self.home.events();
-        let files = [old_of(&path), path];
-        let lines = files.iter().filter_map(|file| fs::read(file).ok()).flatten().collect::<Vec<u8>>();
-        lines.split(|byte| *byte == b'\n').filter_map(|line| serde_json::from_slice(line).ok()).collect()
+        events(&self.home)
     }
 
     /// A text that a record names.
@@ -195,6 +193,13 @@ impl Ground {
             _ => Ok(read.conversation),
         }
     }
+}
+
+fn events(home: &Home) -> Vec<Event> {
+    let path = home.events();
+    let files = [old_of(&path), path];
+    let lines = files.iter().filter_map(|file| fs::read(file).ok()).flatten().collect::<Vec<u8>>();
+    lines.split(|byte| *byte == b'\n').filter_map(|line| serde_json::from_slice(line).ok()).collect()
 }
 
 /// This process, as it names itself in a lock.

@@ -1,6 +1,7 @@
 //! The command line: what can be said, what it means, and with which code the program ends.
 //! One file a group of commands does the work; nothing here opens a home or a terminal.
 
+pub mod background;
 pub mod config;
 pub mod demo;
 pub mod doctor;
@@ -12,10 +13,12 @@ pub mod notify;
 pub mod out;
 pub mod session;
 pub mod show;
+pub mod since;
 pub mod start;
 pub mod status;
 pub mod verdict;
 pub mod verify;
+pub mod watch;
 
 use std::ffi::OsString;
 use std::path::PathBuf;
@@ -23,6 +26,7 @@ use std::process::ExitCode;
 
 use clap::error::ErrorKind;
 use clap::{Args, CommandFactory as _, Parser, Subcommand, ValueEnum};
+use jiff::Timestamp;
 
 use crate::model::config::FirstPhase;
 use crate::model::ids::{Agent, SessionId, SessionKey};
@@ -118,7 +122,12 @@ pub enum Command {
     #[command(subcommand)]
     Session(SessionCommand),
     /// Drive all runs of the home here, in the foreground.
-    Drive,
+    Drive(DriveArgs),
+    /// Print a sentence for every change, one a line; drives nothing.
+    Watch {
+        /// One run alone, until it is over: its id, as much of its beginning as is needed, or its name.
+        run: Option<String>,
+    },
     /// Say how everything stands, from the files alone.
     Status(StatusArgs),
     /// Try the ways by which trellis tells you something.
@@ -193,6 +202,9 @@ pub enum RunCommand {
         /// The record as JSON.
         #[arg(long)]
         json: bool,
+        /// What happened in it since then, as Markdown: `30m`, `2h`, `1d`, `23:10`, or a time with its date.
+        #[arg(long, value_name = "TIME", value_parser = since::past)]
+        since: Option<Timestamp>,
     },
     /// Read both transcripts again and prove that each message stands in its target exactly once.
     Verify {
@@ -327,6 +339,23 @@ impl From<AgentArg> for Agent {
     }
 }
 
+/// `trellis drive`.
+#[derive(Debug, Args)]
+pub struct DriveArgs {
+    /// Go on without a terminal, after this command has ended.
+    #[arg(long, conflicts_with = "stop")]
+    pub background: bool,
+    /// End a driver that goes on in the background; what it began is finished.
+    #[arg(long)]
+    pub stop: bool,
+    /// This is the process that goes on.
+    #[arg(long, hide = true, conflicts_with_all = ["background", "stop"])]
+    pub detached: bool,
+    /// How fast scripted agents play.
+    #[arg(long, hide = true, value_name = "N", default_value = "1", value_parser = tempo)]
+    pub speed: Tempo,
+}
+
 /// `trellis status`.
 #[derive(Debug, Args)]
 pub struct StatusArgs {
@@ -336,6 +365,9 @@ pub struct StatusArgs {
     /// As JSON.
     #[arg(long)]
     pub json: bool,
+    /// What happened in all runs since then, as Markdown: `30m`, `2h`, `1d`, `23:10`, or a time with its date.
+    #[arg(long, value_name = "TIME", value_parser = since::past, conflicts_with = "short")]
+    pub since: Option<Timestamp>,
 }
 
 /// `trellis config`.
@@ -503,12 +535,20 @@ fn dispatch(cli: Cli) -> Result<(), Failure> {
         Some(Command::Demo(args)) => demo::demo(home, &args),
         Some(Command::Run(RunCommand::Start(args))) => start::start(home, &args),
         Some(Command::Run(RunCommand::List { json })) => show::list(home, json),
-        Some(Command::Run(RunCommand::Show { id, json })) => show::show(home, &id, json),
+        Some(Command::Run(RunCommand::Show { id, json, since: None })) => show::show(home, &id, json),
+        Some(Command::Run(RunCommand::Show { id, json, since: Some(at) })) => since::of_run(home, &id, at, json),
         Some(Command::Run(RunCommand::Verify { id, json })) => verify::verify(home, &id, json),
         Some(Command::Session(SessionCommand::List { json })) => session::list(home, json),
         Some(Command::Session(SessionCommand::Reach(args))) => session::reach(home, args),
-        Some(Command::Drive) => drive::drive(home),
-        Some(Command::Status(args)) => status::status(home, args.short, args.json),
+        Some(Command::Drive(args)) if args.detached => background::detached(home, args.speed),
+        Some(Command::Drive(args)) if args.background => background::start(home, args.speed),
+        Some(Command::Drive(args)) if args.stop => background::stop(home),
+        Some(Command::Drive(args)) => drive::drive(home, args.speed),
+        Some(Command::Watch { run }) => watch::watch(home, run.as_deref()),
+        Some(Command::Status(args)) => match args.since {
+            Some(at) => since::of_all(home, at, args.json),
+            None => status::status(home, args.short, args.json),
+        },
         Some(Command::Notify { .. }) => notify::test(home),
         Some(Command::Config(ConfigCommand::Init)) => config::init(home),
         Some(Command::Config(ConfigCommand::Check)) => config::check(home),

@@ -9,6 +9,7 @@ pub mod foreign;
 pub mod record;
 pub mod reviews;
 pub mod sessions;
+pub mod summary;
 pub mod thread;
 pub mod words;
 

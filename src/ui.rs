@@ -22,6 +22,7 @@ pub mod list;
 pub mod look;
 pub mod markdown;
 pub mod menu;
+pub mod notes;
 pub mod order;
 pub mod order_keys;
 pub mod overlay;
@@ -32,6 +33,7 @@ pub mod sanitise;
 pub mod scroll;
 pub mod search;
 pub mod shell;
+pub mod since;
 pub mod talk;
 pub mod terminal;
 pub mod theme;
@@ -53,7 +55,7 @@ use crate::projection::Projection;
 pub use crate::projection::Shown;
 pub use app::{Exit, Nearby};
 pub use engine::{Engine, Forgetful, Memory};
-pub use shell::{Fresh, Settings, run};
+pub use shell::{Fresh, LOOKED_AT, Outside, Settings, run};
 
 /// A screen that can be drawn once, without a terminal.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -82,20 +82,48 @@ impl Crew {
         }
     }
 
-    /// Drives until everything stops.
-    pub(super) async fn drive(self, lock: Lock, around: Surroundings, line: Line) {
+    /// Drives or watches until everything stops: a viewer that takes over drives, a driver that gives the home up watches.
+    pub(super) async fn work(
+        self,
+        runtime: tokio::runtime::Handle,
+        mut line: Line,
+        place: Option<(Lock, Surroundings)>,
+    ) {
+        let mut place = place;
+        loop {
+            let next = match place.take() {
+                Some((lock, around)) => self.drive(lock, around, line).await.map(|line| (line, None)),
+                None => self.watch(&runtime, line).await.map(|(line, place)| (line, Some(place))),
+            };
+            match next {
+                Some((given, taken)) => (line, place) = (given, taken),
+                None => return,
+            }
+        }
+    }
+
+    /// Drives. The line comes back when the home was given up.
+    async fn drive(&self, lock: Lock, around: Surroundings, line: Line) -> Option<Line> {
         let options = self.options(DriverFact::Here);
         let records = Store::new(self.ground.home.clone());
         let core = Core::start(records, around.transcripts, around.agents, options, clock::now());
-        let (core, _line) = drive(core, line, around.edges, self.supervisor.token(), clock::now).await;
-        // The lock goes last: whoever takes it finds everything on the disk.
-        drop(core);
+        let over = drive(core, line, around.edges, self.supervisor.token(), clock::now).await;
+        // The lock goes last: whoever takes it finds everything on the disk, and nobody else playing the agents.
+        drop(over.core);
+        if let Some(world) = around.world {
+            world.end();
+        }
         drop(lock);
-        self.supervisor.shutdown();
+        let Some(answer) = over.handed else {
+            self.supervisor.shutdown();
+            return None;
+        };
+        let _ = answer.send(Reply::Done { record: None, note: "the home was given up".to_owned() });
+        Some(over.line)
     }
 
-    /// Watches until everything stops, or drives from the moment a person takes over.
-    pub(super) async fn watch(self, runtime: tokio::runtime::Handle, mut line: Line) {
+    /// Watches. The line comes back with the lock when a person takes over.
+    async fn watch(&self, runtime: &tokio::runtime::Handle, mut line: Line) -> Option<(Line, (Lock, Surroundings))> {
         loop {
             let (transcripts, hints) = watch::start(&self.ground.watched_roots(), &self.supervisor);
             let mut reader = Reader::new(self.ground.home.clone());
@@ -107,14 +135,14 @@ impl Crew {
             let core = Core::start(records, transcripts, agents, options, clock::now());
             let edges = Edges { outcomes, hints };
             let (given, answer) = match view(core, line, edges, self.supervisor.token(), clock::now).await {
-                Ended::Shutdown => return,
+                Ended::Shutdown => return None,
                 Ended::TakeOver(line, answer) => (line, answer),
             };
-            match self.take_over(&runtime) {
-                Ok((lock, around)) => {
+            match self.take_over(runtime) {
+                Ok(place) => {
                     let note = "this process drives now".to_owned();
                     let _ = answer.send(Reply::Done { record: None, note });
-                    return self.drive(lock, around, given).await;
+                    return Some((given, place));
                 }
                 Err(message) => {
                     let refusal = Refusal { kind: RefusalKind::NotDriver, message, field: None };

@@ -5,11 +5,12 @@ use std::future::Future;
 use std::time::Duration;
 
 use tokio::runtime::Runtime;
+use tokio::sync::mpsc;
 
 use super::crew::Crew;
 use super::screen::Looks;
 use super::tell::{self, Ears, Seat};
-use super::{Ground, Place};
+use super::{Ground, Place, background};
 use crate::agent::scripted::world::World;
 use crate::cli::Failure;
 use crate::driver::handle::{self, Handle, Line};
@@ -18,6 +19,7 @@ use crate::model::tempo::Tempo;
 use crate::paths::{Environment, Home};
 use crate::store::lock::{Kind, Lock};
 use crate::supervise::{StopReason, Supervisor};
+use crate::ui::Outside;
 
 /// How long tasks get to finish what they began: longer than the driver waits for a send sequence.
 const PATIENCE: Duration = Duration::from_secs(15);
@@ -38,8 +40,11 @@ pub struct Engine {
     /// What starts and ends everything.
     pub supervisor: Supervisor,
     pub(super) looks: Option<Looks>,
+    pub(super) home: Home,
+    pub(super) tempo: Tempo,
+    /// It began as a viewer.
+    watches: bool,
     ears: Option<Ears>,
-    home: Home,
     environment: Environment,
     runtime: Runtime,
     world: Option<World>,
@@ -63,36 +68,37 @@ impl Engine {
     /// # Errors
     /// Something of the home cannot be opened.
     pub fn start_in(ground: Ground, lock: Lock, how: How, tempo: Tempo) -> Result<Self, Failure> {
-        let (mut engine, line) = Self::empty(&ground)?;
+        let (mut engine, line) = Self::empty(&ground, tempo)?;
         let crew = Crew { ground, how, tempo, supervisor: engine.supervisor.clone() };
         let runtime = engine.runtime.handle().clone();
         let around = crew.surroundings(&runtime)?;
         engine.world.clone_from(&around.world);
         let supervisor = engine.supervisor.clone();
         let started = supervisor.thread("driver", move || {
-            runtime.block_on(crew.drive(lock, around, line));
+            runtime.clone().block_on(crew.work(runtime, line, Some((lock, around))));
         });
         started.map_err(|error| Failure::internal(format!("can't start the driver: {error}")))?;
         Ok(engine)
     }
 
-    /// Shows a home that another process drives, or nobody.
+    /// Shows a home that another process drives, or nobody. `tempo` counts once it drives itself.
     ///
     /// # Errors
     /// Something of the home cannot be opened.
-    pub fn watch(ground: Ground) -> Result<Self, Failure> {
-        let (engine, line) = Self::empty(&ground)?;
-        let crew = Crew { ground, how: How::Drive, tempo: Tempo::REAL, supervisor: engine.supervisor.clone() };
+    pub fn watch(ground: Ground, tempo: Tempo) -> Result<Self, Failure> {
+        let (mut engine, line) = Self::empty(&ground, tempo)?;
+        engine.watches = true;
+        let crew = Crew { ground, how: How::Drive, tempo, supervisor: engine.supervisor.clone() };
         let runtime = engine.runtime.handle().clone();
         let supervisor = engine.supervisor.clone();
         let started = supervisor.thread("viewer", move || {
-            runtime.clone().block_on(crew.watch(runtime, line));
+            runtime.clone().block_on(crew.work(runtime, line, None));
         });
         started.map_err(|error| Failure::internal(format!("can't start the viewer: {error}")))?;
         Ok(engine)
     }
 
-    fn empty(ground: &Ground) -> Result<(Self, Line), Failure> {
+    fn empty(ground: &Ground, tempo: Tempo) -> Result<(Self, Line), Failure> {
         let runtime = tokio::runtime::Builder::new_multi_thread()
             .worker_threads(2)
             .enable_all()
@@ -113,7 +119,20 @@ impl Engine {
         // Before the driver's first step: what that concludes is news already.
         let ears = Some(Ears { events: handle.events(), projections: handle.projections() });
         let (home, environment) = (ground.home.clone(), ground.environment.clone());
-        Ok((Self { handle, supervisor, looks, ears, home, environment, runtime, world: None, log }, line))
+        let engine = Self {
+            handle,
+            supervisor,
+            looks,
+            home,
+            tempo,
+            watches: false,
+            ears,
+            environment,
+            runtime,
+            world: None,
+            log,
+        };
+        Ok((engine, line))
     }
 
     /// From now on the person is told what needs them and what completes, there where they sit.
@@ -121,6 +140,14 @@ impl Engine {
         if let Some(ears) = self.ears.take() {
             let _entered = self.runtime.enter();
             tell::start(ears, seat, self.home.clone(), self.environment.clone(), &self.supervisor);
+        }
+    }
+
+    /// A viewer of a driver in the background asks that one to end and drives itself then; what comes of it is said.
+    pub fn come_back(&self, call: mpsc::Sender<Outside>) {
+        if self.watches {
+            let _entered = self.runtime.enter();
+            background::come_back(&self.home, &self.handle, call, &self.supervisor);
         }
     }
 

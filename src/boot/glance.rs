@@ -1,11 +1,14 @@
 //! One look at a home by its files alone: no runtime, no watching, no transcript, no agent. For a status line.
 
+use jiff::Timestamp;
 use jiff::tz::TimeZone;
 
 use super::Ground;
 use crate::clock;
 use crate::driver::core::{Core, Options};
 use crate::driver::viewer::{NoAgents, NoTranscripts, ReadRecords, Shelf as _};
+use crate::paths::Home;
+use crate::projection::summary::{Past, Summary};
 use crate::projection::{DriverFact, Projection, RunView, Standing};
 use crate::store::reader::Reader;
 
@@ -13,32 +16,50 @@ impl Ground {
     /// How everything stands, as far as the records and the events of whoever drives tell.
     #[must_use]
     pub fn glance(&self) -> Projection {
-        let now = clock::now();
-        let mut reader = Reader::new(self.home.clone());
-        let driver = reader.driver();
-        let asks = match driver {
-            DriverFact::Elsewhere { .. } => reader.sessions_that_ask(),
-            DriverFact::Starting | DriverFact::Here | DriverFact::Nobody => Vec::new(),
-        };
-        let options = Options {
-            home: self.home.root().display().to_string(),
-            zone: TimeZone::system(),
-            observes: false,
-            driver: driver.clone(),
-            ..Options::default()
-        };
-        let mut core = Core::start(ReadRecords::new(reader), NoTranscripts, NoAgents, options, now);
-        let mut projection = (*core.projection(now)).clone();
-        projection.driver = driver;
-        for run in &mut projection.runs {
-            let side =
-                [&run.implementer, &run.reviewer].into_iter().find(|side| asks.contains(&side.session.session_id));
-            if let Some(label) = side.map(|side| side.label.clone()) {
-                ask(run, &label);
-            }
-        }
-        projection
+        glance(&self.home)
     }
+
+    /// What happened since a time, by the files alone.
+    #[must_use]
+    pub fn happened_since(&self, since: Timestamp) -> Summary {
+        happened(&self.home, since, &self.glance())
+    }
+}
+
+/// How a home stands.
+pub(super) fn glance(home: &Home) -> Projection {
+    let now = clock::now();
+    let mut reader = Reader::new(home.clone());
+    let driver = reader.driver();
+    let asks = match driver {
+        DriverFact::Elsewhere { .. } => reader.sessions_that_ask(),
+        DriverFact::Starting | DriverFact::Here | DriverFact::Nobody => Vec::new(),
+    };
+    let options = Options {
+        home: home.root().display().to_string(),
+        zone: TimeZone::system(),
+        observes: false,
+        driver: driver.clone(),
+        ..Options::default()
+    };
+    let mut core = Core::start(ReadRecords::new(reader), NoTranscripts, NoAgents, options, now);
+    let mut projection = (*core.projection(now)).clone();
+    projection.driver = driver;
+    for run in &mut projection.runs {
+        let side = [&run.implementer, &run.reviewer].into_iter().find(|side| asks.contains(&side.session.session_id));
+        if let Some(label) = side.map(|side| side.label.clone()) {
+            ask(run, &label);
+        }
+    }
+    projection
+}
+
+/// What happened in a home since a time, from its files; `now`: how everything stands.
+pub(super) fn happened(home: &Home, since: Timestamp, now: &Projection) -> Summary {
+    let loaded = Reader::new(home.clone()).load();
+    let events = super::events(home);
+    let past = Past { runs: &loaded.runs, pairs: &loaded.pairs, events: &events, now };
+    Summary::of(past, since, clock::now())
 }
 
 /// An open dialog stands in no record: it shows only where whoever drives has seen it.

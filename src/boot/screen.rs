@@ -6,6 +6,7 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
+use jiff::Timestamp;
 use jiff::tz::TimeZone;
 use serde_json::Value;
 use tokio::sync::{mpsc, oneshot, watch};
@@ -13,18 +14,21 @@ use tokio::sync::{mpsc, oneshot, watch};
 use super::Ground;
 use super::engine::Engine;
 use super::tell::Seat;
+use super::{background, glance};
 use crate::agent::scripted::home::Part;
 use crate::agent::{Settings as Transports, by_hand, live};
-use crate::cli::Failure;
+use crate::cli::{Failure, out};
 use crate::clock;
 use crate::config::{Symbols as Wanted, ThemeName};
 use crate::driver::handle::Handle;
 use crate::model::command::{Command, Reply};
 use crate::model::ids::{RecordKey, SessionKey};
+use crate::model::tempo::Tempo;
 use crate::paths::{Environment, Home};
+use crate::projection::summary::Summary;
 use crate::projection::{DriverFact, Projection, Shown};
 use crate::store::home_files::{Remembered, read_config};
-use crate::supervise::Supervisor;
+use crate::supervise::{Supervisor, Suspends, stop_self};
 use crate::tell::bytes;
 use crate::ui;
 use crate::ui::keymap::Keymap;
@@ -74,6 +78,8 @@ impl Looks {
             memory: Box::new(Kept { home: ground.home.clone() }),
             title: bytes::has_title(environment.term.as_deref()),
             problems: Vec::new(),
+            on_quit: config.on_quit,
+            happened: None,
             fresh: None,
             outside: None,
         };
@@ -99,9 +105,12 @@ impl Engine {
             tracing::warn!("{problem}");
         }
         looks.settings.problems.clone_from(&looks.problems);
+        looks.settings.happened = happened(&self.home);
         let (call, calls) = mpsc::channel(CALLS);
         looks.settings.outside = Some(calls);
-        self.tell(Seat::Screen(call));
+        self.tell(Seat::Screen(call.clone()));
+        self.block_on(async { suspend_on_signal(call.clone(), &self.supervisor) });
+        self.come_back(call);
         looks.settings.fresh = Some(self.block_on(async { fresh_looks(&looks.home, &self.supervisor) }));
         let mut projections = self.handle.projections();
         projections.mark_unchanged();
@@ -110,6 +119,8 @@ impl Engine {
             projections,
             transports: Arc::new(looks.transports),
             supervisor: self.supervisor.clone(),
+            home: self.home.clone(),
+            tempo: self.tempo,
             #[cfg(debug_assertions)]
             test_panic: looks.test_panic,
         };
@@ -117,6 +128,10 @@ impl Engine {
         let shown = self.supervisor.on_ui_thread(&restore, || self.block_on(ui::run(driver, looks.settings)));
         let finished = self.finish();
         match shown {
+            Ok(Ok(ui::Exit::Background)) => {
+                finished?;
+                out::line("it goes on in the background; trellis comes back to it, trellis drive --stop ends it")
+            }
             Ok(Ok(ui::Exit::Quit | ui::Exit::Signalled | ui::Exit::EngineGone)) | Err(_) => finished,
             Ok(Err(error)) => {
                 let words: Vec<String> = error.chain().map(ToString::to_string).collect();
@@ -174,6 +189,35 @@ impl Engine {
     }
 }
 
+/// `kill -TSTP` gives the terminal back before anything stops. While an editor has it, its Ctrl-z stops us with it.
+fn suspend_on_signal(call: mpsc::Sender<ui::Outside>, supervisor: &Supervisor) {
+    let mut suspends = match Suspends::listen() {
+        Ok(suspends) => suspends,
+        Err(error) => return tracing::warn!("can't listen to requests to suspend: {error}"),
+    };
+    let mut shutdown = supervisor.token();
+    supervisor.spawn("suspend", async move {
+        loop {
+            tokio::select! {
+                _ = shutdown.wait() => return,
+                asked = suspends.next() => match asked {
+                    None => return,
+                    Some(()) if ui::terminal::is_ours() => {
+                        if call.send(ui::Outside::Suspend).await.is_err() {
+                            return;
+                        }
+                    }
+                    Some(()) => {
+                        if let Err(error) = stop_self() {
+                            tracing::warn!("can't suspend: {error}");
+                        }
+                    }
+                },
+            }
+        }
+    });
+}
+
 fn named(projection: &Projection, id: &str) -> Result<RecordKey, Failure> {
     let runs = &projection.runs;
     let by_id = runs.iter().filter(|run| !id.is_empty() && run.key.as_str().starts_with(id)).collect::<Vec<_>>();
@@ -221,7 +265,7 @@ pub(super) fn read_looks(root: &Path) -> Result<ui::Fresh, Failure> {
     let theme = theme(&ground.home, ground.config.theme, ground.environment.no_color, &mut problems);
     let symbols = symbols(ground.config.symbols, &ground.environment);
     let keymap = keymap(&ground.home, &mut problems)?;
-    Ok(ui::Fresh { theme, symbols, keymap, problems })
+    Ok(ui::Fresh { theme, symbols, keymap, on_quit: ground.config.on_quit, problems })
 }
 
 /// The screen's side of the driver's handle.
@@ -230,6 +274,8 @@ struct Driver {
     projections: watch::Receiver<Arc<Projection>>,
     transports: Arc<Transports>,
     supervisor: Supervisor,
+    home: Home,
+    tempo: Tempo,
     #[cfg(debug_assertions)]
     test_panic: Option<String>,
 }
@@ -288,6 +334,27 @@ impl ui::Engine for Driver {
         self.handle.show(what);
     }
 
+    fn happened_since(&self, since: Timestamp) -> oneshot::Receiver<Summary> {
+        let (answer, answered) = oneshot::channel();
+        let (home, supervisor, now) = (self.home.clone(), self.supervisor.clone(), self.handle.projection());
+        self.supervisor.spawn("summary", async move {
+            let told = supervisor.blocking("summary", move || glance::happened(&home, since, &now)).await;
+            if let Some(summary) = told {
+                let _ = answer.send(summary);
+            }
+        });
+        answered
+    }
+
+    fn go_on_in_background(&self) -> oneshot::Receiver<Result<(), String>> {
+        let (answer, answered) = oneshot::channel();
+        let (home, tempo, handle) = (self.home.clone(), self.tempo, self.handle.clone());
+        self.supervisor.spawn("hand over", async move {
+            let _ = answer.send(background::hand_over(&home, tempo, &handle).await);
+        });
+        answered
+    }
+
     fn go_to_pane(&self, session: SessionKey) {
         let transports = Arc::clone(&self.transports);
         let supervisor = self.supervisor.clone();
@@ -336,6 +403,12 @@ impl ui::Memory for Kept {
             tracing::warn!("{why}");
         }
     }
+}
+
+/// What happened since the person last looked at this home; nothing when they never did.
+fn happened(home: &Home) -> Option<Summary> {
+    let since = Remembered::load(home).get(ui::LOOKED_AT)?;
+    Some(glance::happened(home, since.as_str()?.parse().ok()?, &glance::glance(home)))
 }
 
 /// Everything in the files of looks, keys and settings that does not count, by file, key and problem.

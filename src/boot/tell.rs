@@ -17,6 +17,7 @@ use crate::supervise::Supervisor;
 use crate::tell::carry::{self, LIMIT};
 use crate::tell::news::{News, Teller};
 use crate::tell::ways::{Passthrough, Tmux, Ways};
+use crate::ui::Outside;
 
 /// How long the last projection of an ending driver is waited for: as long as it may wait for a send sequence, and more.
 const LAST_NEWS: Duration = Duration::from_secs(5);
@@ -27,7 +28,7 @@ const LAST_WORDS: Duration = Duration::from_secs(2);
 #[derive(Clone, Debug)]
 pub enum Seat {
     /// The dashboard's: it writes what it is given between two frames.
-    Screen(mpsc::Sender<Vec<u8>>),
+    Screen(mpsc::Sender<Outside>),
     /// Standard error, where that is a terminal.
     Plain,
 }
@@ -45,7 +46,7 @@ impl Seat {
             _ if bytes.is_empty() => {}
             Self::Screen(screen) => {
                 // A screen that is lent to an editor takes it later; one that has too much already goes without.
-                let _ = screen.try_send(bytes);
+                let _ = screen.try_send(Outside::Bytes(bytes));
             }
             Self::Plain => {
                 let mut out = std::io::stderr().lock();

@@ -24,7 +24,7 @@ fn home_may_stand_anywhere() {
 #[test]
 fn commands_are_understood() {
     assert!(said(&[]).unwrap().command.is_none());
-    assert!(matches!(said(&["drive"]).unwrap().command, Some(Command::Drive)));
+    assert!(matches!(said(&["drive"]).unwrap().command, Some(Command::Drive(_))));
     let Some(Command::Demo(demo)) = said(&["demo", "--headless", "--speed", "20"]).unwrap().command else { panic!() };
     assert!(demo.headless && demo.speed == Tempo::of_speed(20.0).unwrap());
     let Some(Command::Dump(dump)) = said(&["dump", "--screen", "run", "--size", "38x20"]).unwrap().command else {

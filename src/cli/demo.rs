@@ -40,7 +40,7 @@ pub fn demo(home: Option<&Path>, args: &DemoArgs) -> Result<(), Failure> {
         Place::Ours(lock) => lock,
         // Whoever drives this home also plays it.
         Place::Theirs(driver) if args.headless => return Err(driver.refusal()),
-        Place::Theirs(_) => return Engine::watch(Ground::find(Some(&root))?)?.dashboard(),
+        Place::Theirs(_) => return Engine::watch(Ground::find(Some(&root))?, args.speed)?.dashboard(),
     };
     let stage = prepare(&root, script.as_ref())?;
     let ground = Ground::find(Some(&root))?;

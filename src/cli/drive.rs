@@ -7,7 +7,7 @@ use std::path::Path;
 
 use tokio::sync::broadcast::error::{RecvError, TryRecvError};
 
-use super::{Failure, out};
+use super::{Failure, out, watch};
 use crate::boot::{Engine, Ground, How, Place, Seat};
 use crate::model::event::{Event, EventKind};
 use crate::model::ids::{RecordKey, RunId};
@@ -23,11 +23,14 @@ use crate::supervise::StopReason;
 /// # Errors
 /// There is no terminal, or the home cannot be opened.
 pub fn dashboard(home: Option<&Path>) -> Result<(), Failure> {
-    need_terminal()?;
     let ground = Ground::find(home)?;
+    if ground.config.plain {
+        return watch::plain(ground);
+    }
+    need_terminal()?;
     match Place::take(&ground.home, Kind::Foreground)? {
         Place::Ours(lock) => Engine::start_in(ground, lock, How::Drive, Tempo::REAL)?.dashboard(),
-        Place::Theirs(_) => Engine::watch(ground)?.dashboard(),
+        Place::Theirs(_) => Engine::watch(ground, Tempo::REAL)?.dashboard(),
     }
 }
 
@@ -48,10 +51,10 @@ pub fn need_terminal() -> Result<(), Failure> {
 ///
 /// # Errors
 /// Another process drives, or the home cannot be opened.
-pub fn drive(home: Option<&Path>) -> Result<(), Failure> {
+pub fn drive(home: Option<&Path>, tempo: Tempo) -> Result<(), Failure> {
     let ground = Ground::find(home)?;
     tell_problems(&ground);
-    let mut engine = Engine::start(ground, How::Drive, Tempo::REAL)?;
+    let mut engine = Engine::start(ground, How::Drive, tempo)?;
     engine.tell(Seat::Plain);
     engine.let_person_act();
     let mut listener = Listener::of(&engine);
@@ -230,7 +233,9 @@ pub fn stop_reason(name: &str) -> Option<RunStop> {
     [Completed, Manual, PeerError, SessionTrashed, ServerRestarted].into_iter().find(|stop| stop.as_str() == name)
 }
 
-fn is_over(run: &RunView) -> bool {
+/// Whether nothing is left to drive of a run.
+#[must_use]
+pub fn is_over(run: &RunView) -> bool {
     matches!(run.standing, Standing::Done | Standing::Ended | Standing::Failed) || run.read_only.is_some()
 }
 

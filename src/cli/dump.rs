@@ -5,6 +5,7 @@ use std::path::Path;
 
 use super::{DumpArgs, Failure, ScreenArg, out};
 use crate::boot::{Engine, Ground};
+use crate::model::tempo::Tempo;
 use crate::ui;
 
 /// Prints a frame: as text at most H lines of at most W cells, no escape sequence; or the same as an SVG picture.
@@ -12,7 +13,7 @@ use crate::ui;
 /// # Errors
 /// There is no such run, or the home cannot be read.
 pub fn dump(home: Option<&Path>, args: &DumpArgs) -> Result<(), Failure> {
-    let engine = Engine::watch(Ground::find(home)?)?;
+    let engine = Engine::watch(Ground::find(home)?, Tempo::REAL)?;
     let screen = match args.screen {
         ScreenArg::Runs => ui::Still::Runs,
         ScreenArg::Run => ui::Still::Run(None),

@@ -25,7 +25,7 @@ const LISTED: SignedDuration = SignedDuration::from_hours(7 * 24);
 /// # Errors
 /// The home cannot be read.
 pub fn list(home: Option<&Path>, json: bool) -> Result<(), Failure> {
-    let engine = Engine::watch(Ground::find(home)?)?;
+    let engine = Engine::watch(Ground::find(home)?, Tempo::REAL)?;
     let looked = engine.block_on(engine.looked());
     let finished = engine.finish();
     let looked = looked?;

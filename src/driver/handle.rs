@@ -31,6 +31,8 @@ pub enum Request {
     Show(Option<Shown>),
     /// A viewer is to become the driver, if nobody else is.
     TakeOver(oneshot::Sender<Reply>),
+    /// The driver is to finish its step, save and give the home up to another process; the line goes on as a viewer's.
+    HandOver(oneshot::Sender<Reply>),
     /// Finish the step and end.
     Shutdown,
 }
@@ -112,6 +114,15 @@ impl Handle {
     pub async fn take_over(&self) -> Reply {
         let (answer, answered) = oneshot::channel();
         if self.requests.send(Request::TakeOver(answer)).await.is_err() {
+            return gone();
+        }
+        answered.await.unwrap_or_else(|_| gone())
+    }
+
+    /// Asks the driver to give the home up. The answer comes when its lock is free.
+    pub async fn hand_over(&self) -> Reply {
+        let (answer, answered) = oneshot::channel();
+        if self.requests.send(Request::HandOver(answer)).await.is_err() {
             return gone();
         }
         answered.await.unwrap_or_else(|_| gone())

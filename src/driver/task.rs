@@ -29,6 +29,17 @@ pub struct Edges {
     pub hints: mpsc::Receiver<()>,
 }
 
+/// What is left of a driver that ended.
+#[derive(Debug)]
+pub struct Over<R, T, A> {
+    /// The driver; as long as it is held, its ports are.
+    pub core: Core<R, T, A>,
+    /// Its end of the handle.
+    pub line: Line,
+    /// Somebody asked for the home to be given up, and waits to hear that its lock is free.
+    pub handed: Option<oneshot::Sender<Reply>>,
+}
+
 /// Runs a driver until it is told to end. A step that has begun is finished; nothing is left half.
 pub async fn drive<R: Records, T: Transcripts, A: Agents>(
     core: Core<R, T, A>,
@@ -36,9 +47,9 @@ pub async fn drive<R: Records, T: Transcripts, A: Agents>(
     edges: Edges,
     mut shutdown: Shutdown,
     clock: fn() -> Timestamp,
-) -> (Core<R, T, A>, Line) {
+) -> Over<R, T, A> {
     let Edges { mut outcomes, mut hints } = edges;
-    let mut task = Task { core, line, waiting: BTreeMap::new(), next_ticket: 0, clock };
+    let mut task = Task { core, line, waiting: BTreeMap::new(), next_ticket: 0, handed: None, clock };
     let (mut has_outcomes, mut has_hints) = (true, true);
     task.hand_out();
     loop {
@@ -63,7 +74,7 @@ pub async fn drive<R: Records, T: Transcripts, A: Agents>(
     }
     task.refuse_waiting();
     task.finish_sending(&mut outcomes).await;
-    (task.core, task.line)
+    Over { core: task.core, line: task.line, handed: task.handed }
 }
 
 /// Starts a thread that makes a driver and runs it until everything stops.
@@ -95,6 +106,7 @@ struct Task<R, T, A> {
     line: Line,
     waiting: BTreeMap<u64, oneshot::Sender<Reply>>,
     next_ticket: u64,
+    handed: Option<oneshot::Sender<Reply>>,
     clock: fn() -> Timestamp,
 }
 
@@ -126,6 +138,10 @@ impl<R: Records, T: Transcripts, A: Agents> Task<R, T, A> {
             }
             Request::TakeOver(answer) => {
                 let _ = answer.send(Reply::Done { record: None, note: "this process drives already".to_owned() });
+            }
+            Request::HandOver(answer) => {
+                self.handed = Some(answer);
+                return true;
             }
             Request::Shutdown => return true,
         }

@@ -200,6 +200,9 @@ pub async fn view<S: Shelf, T: Transcripts, A: Agents>(
                     }
                     let _ = answer.send(Reply::Refused(someone_drives()));
                 }
+                Some(Request::HandOver(answer)) => {
+                    let _ = answer.send(Reply::Refused(someone_drives()));
+                }
                 Some(Request::Shutdown) | None => return Ended::Shutdown,
             },
             outcome = outcomes.recv(), if has_outcomes => match outcome {

@@ -37,6 +37,13 @@ impl Tempo {
     }
 }
 
+impl std::fmt::Display for Tempo {
+    /// The speed, as `--speed` takes it.
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{}", f64::from(self.per_mille) / 1_000.0)
+    }
+}
+
 impl Default for Tempo {
     fn default() -> Self {
         Self::REAL

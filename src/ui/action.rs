@@ -126,6 +126,8 @@ actions! {
     NextMatch = "next-match",
     /// The match before.
     PreviousMatch = "previous-match",
+    /// Put the note below the list away for ever.
+    HideNote = "hide-note",
     /// Hide until it changes.
     Hide = "hide",
     /// Edit here.

@@ -8,8 +8,10 @@ use jiff::tz::TimeZone;
 use jiff::{SignedDuration, Timestamp};
 use serde_json::Value;
 
+use crate::config::OnQuit;
 use crate::model::command::{Command, Reply};
 use crate::model::ids::{RecordKey, Role, SessionKey};
+use crate::projection::summary::Summary;
 use crate::projection::{Banner, Projection, RunView, SessionView, Shown};
 
 use super::compare::Compare;
@@ -23,6 +25,7 @@ use super::look::Look;
 use super::menu::Menu;
 use super::row::Hit;
 use super::scroll::Scroll;
+use super::since::Since;
 use super::times::Times;
 
 /// A banner's keys count only after it was to be seen for this long.
@@ -77,6 +80,8 @@ pub enum Over {
     Look(Look),
     /// Two answers of a side.
     Compare(Box<Compare>),
+    /// What happened since the person looked.
+    Since(Box<Since>),
     /// The filter or search line.
     Line(LineEdit),
     /// A question.
@@ -114,6 +119,8 @@ pub enum Answer {
     Do(Vec<Effect>),
     /// The editor gets its original text again.
     Original,
+    /// Leave; or with `b` leave it driving in the background.
+    Leave,
 }
 
 /// An editor and what its text is for.
@@ -157,6 +164,8 @@ pub enum Purpose {
 pub enum Exit {
     /// A person left it.
     Quit,
+    /// A person left it, and another process drives in the background.
+    Background,
     /// A signal asked for it, or the terminal is gone.
     Signalled,
     /// The engine behind it is gone.
@@ -197,6 +206,10 @@ pub enum Effect {
     Redraw,
     /// Suspend.
     Suspend,
+    /// Tell what happened since a time; what comes back is a `Msg::Happened`.
+    Summarise(Timestamp),
+    /// Hand the home to a driver in the background, then leave.
+    GoOn,
     /// Leave.
     Quit(Exit),
 }
@@ -240,6 +253,8 @@ pub enum Msg {
     Replied(Then, Option<Reply>),
     /// The text that came back from the person's editor.
     Edited(String),
+    /// What happened since the person looked.
+    Happened(Summary),
     /// Something outside did not work.
     Trouble(String),
     /// A time that was waited for has come.
@@ -331,8 +346,16 @@ pub struct App {
     pub awaited: Option<RecordKey>,
     /// When the last key was pressed.
     pub last_key: Timestamp,
+    /// When the person was last here, by a key.
+    pub looked_at: Timestamp,
     /// The banner that is in view: whose, which, since when.
     pub banner_seen: Option<(RecordKey, String, Timestamp)>,
+    /// Notes for the first days are shown.
+    pub has_notes: bool,
+    /// The home is being handed to a driver in the background.
+    pub handing: bool,
+    /// What leaving means while a run is going.
+    pub on_quit: OnQuit,
     /// Mouse reports are on.
     pub mouse: bool,
     /// What can be clicked in the last frame: row, columns, meaning.
@@ -375,7 +398,11 @@ impl App {
             after_refusal: false,
             awaited: None,
             last_key: now - SignedDuration::from_secs(60),
+            looked_at: now,
             banner_seen: None,
+            has_notes: false,
+            handing: false,
+            on_quit: OnQuit::Ask,
             mouse: false,
             hits: Vec::new(),
         };
@@ -398,6 +425,7 @@ impl App {
             Some(Over::Form(_)) => Place::Form,
             Some(Over::Editor(_)) => Place::Editor,
             Some(Over::Look(_)) => Place::LookFirst,
+            Some(Over::Since(_)) => Place::Summary,
             Some(Over::Question(_) | Over::Compare(_)) | None => self.screen_place(),
         }
     }

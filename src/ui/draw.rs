@@ -10,6 +10,7 @@ mod log;
 mod run;
 mod runs;
 mod sessions;
+mod since;
 mod wide;
 
 use jiff::Timestamp;
@@ -59,7 +60,7 @@ pub fn frame(app: &mut App, theme: &Theme, symbols: Symbols, buffer: &mut Buffer
 
 fn whole(app: &mut App, painter: &mut Painter<'_>, area: Rect, times: &Times) {
     let is_wide = area.width >= WIDE && area.height >= SHORT;
-    let covers = matches!(dialog(app), Some(over) if !matches!(over, Over::Line(_) | Over::Question(_)));
+    let covers = dialog(app).is_some_and(|over| !matches!(over, Over::Line(_)));
     match (is_wide, covers) {
         (true, _) => wide::draw(app, painter, area, times, covers),
         (false, true) => dialogs::draw(app, painter, area, times),

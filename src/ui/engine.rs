@@ -3,11 +3,13 @@
 use std::future::Future;
 use std::sync::Arc;
 
+use jiff::Timestamp;
 use serde_json::Value;
 use tokio::sync::oneshot;
 
 use crate::model::command::{Command, Reply};
 use crate::model::ids::SessionKey;
+use crate::projection::summary::Summary;
 use crate::projection::{Projection, Shown};
 
 /// The engine: projections out, commands in.
@@ -24,6 +26,13 @@ pub trait Engine {
 
     /// Asks for a conversation to be in the projection.
     fn show(&self, what: Option<Shown>);
+
+    /// Tells what happened since a time.
+    fn happened_since(&self, since: Timestamp) -> oneshot::Receiver<Summary>;
+
+    /// Hands the home to a driver in the background. The receiver learns when that one drives, or why it does not: then
+    /// everything is as it was.
+    fn go_on_in_background(&self) -> oneshot::Receiver<Result<(), String>>;
 
     /// Brings the pane of a session before the person.
     fn go_to_pane(&self, session: SessionKey);

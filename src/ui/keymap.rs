@@ -37,6 +37,8 @@ pub enum Table {
     Form,
     /// The palette and the filter line.
     Palette,
+    /// What happened since the person looked.
+    Summary,
     /// The keys of a screen.
     Help,
 }
@@ -57,6 +59,7 @@ impl Table {
             Self::Editor => "editor",
             Self::Form => "form",
             Self::Palette => "palette, filter line",
+            Self::Summary => "since you looked",
             Self::Help => "help",
         }
     }
@@ -75,6 +78,7 @@ pub enum Place {
     Editor,
     Form,
     Palette,
+    Summary,
     Help,
 }
 
@@ -90,6 +94,7 @@ impl Place {
         Self::Editor,
         Self::Form,
         Self::Palette,
+        Self::Summary,
         Self::Help,
     ];
 
@@ -106,6 +111,7 @@ impl Place {
             Self::Editor => &[Table::Editor],
             Self::Form => &[Table::Form],
             Self::Palette => &[Table::Palette],
+            Self::Summary => &[Table::Summary],
             Self::Help => &[Table::Help],
         }
     }

@@ -3,7 +3,7 @@
 use crate::model::command::Reply;
 use crate::model::ids::RecordKey;
 
-use super::app::{Answer, App, Effect, Over, Purpose, Then};
+use super::app::{Answer, App, Effect, Exit, Over, Purpose, Then};
 use super::form::FormKind;
 use super::key::Key;
 
@@ -97,10 +97,13 @@ impl App {
     /// A question is answered: yes by `y` or the key that asked, no by anything else.
     pub(super) fn answer(&mut self, key: Key) -> Vec<Effect> {
         let Some(Over::Question(question)) = self.over.pop() else { return Vec::new() };
+        if matches!(question.yes, Answer::Leave) && key == Key::char('b') {
+            return self.go_on();
+        }
         if key != Key::char('y') && question.key != Some(key) {
             let words = match &question.yes {
                 Answer::Original => "no: the edit stays",
-                Answer::Do(effects) if effects.iter().any(|effect| matches!(effect, Effect::Quit(_))) => "no: you stay",
+                Answer::Leave => "no: you stay",
                 Answer::Do(_) => "no: nothing was sent",
             };
             self.say(words, false);
@@ -117,6 +120,7 @@ impl App {
                 }
                 effects
             }
+            Answer::Leave => vec![Effect::Quit(Exit::Quit)],
             Answer::Original => {
                 if let Some(Over::Editor(writing)) = self.over.last_mut() {
                     let original = writing.editor.original().to_owned();

@@ -8,16 +8,19 @@ use std::time::Duration;
 
 use anyhow::Context as _;
 use crossterm::event::EventStream;
-use jiff::Timestamp;
 use jiff::tz::TimeZone;
+use jiff::{SignedDuration, Timestamp};
 use tokio::signal::unix::{SignalKind, signal};
 use tokio::sync::{mpsc, oneshot};
 use tokio::time::{Instant, sleep_until};
 use tokio_stream::StreamExt as _;
 
 use crate::clock;
+use crate::config::OnQuit;
 use crate::model::command::Reply;
 use crate::projection::counts::Counts;
+use crate::projection::summary::Summary;
+use crate::supervise::stop_self;
 
 use super::app::{App, Effect, Exit, Msg, Nearby, Then};
 use super::draw;
@@ -25,14 +28,19 @@ use super::engine::{Engine, Memory};
 use super::input::message;
 use super::keymap::Keymap;
 use super::order::is_over;
-use super::terminal::{Screen, suspend};
+use super::terminal::Screen;
 use super::theme::{Symbols, Theme};
 
 /// The least time between two frames.
 const FRAME: Duration = Duration::from_millis(33);
 
+/// The name under which the time of the last look is remembered.
+pub const LOOKED_AT: &str = "looked_at";
+/// The time of the last look is kept so often at most.
+const LOOKS_KEPT: SignedDuration = SignedDuration::from_mins(1);
+
 /// Names of values that are remembered and read at the start.
-const REMEMBERED: [&str; 2] = [super::forms::REMEMBERED, "mouse"];
+const REMEMBERED: [&str; 3] = [super::forms::REMEMBERED, super::notes::DISMISSED, "mouse"];
 
 /// Looks and keys, read anew after the person changed their files.
 pub struct Fresh {
@@ -42,6 +50,8 @@ pub struct Fresh {
     pub symbols: Symbols,
     /// Keys.
     pub keymap: Keymap,
+    /// What leaving means while a run is going.
+    pub on_quit: OnQuit,
     /// What of the files does not count.
     pub problems: Vec<String>,
 }
@@ -68,12 +78,32 @@ pub struct Settings {
     pub memory: Box<dyn Memory>,
     /// The pane's title says how the runs stand.
     pub title: bool,
+    /// What happened since the person last looked, for the first frame.
+    pub happened: Option<Summary>,
     /// What of the person's files does not count, said with the first frame.
     pub problems: Vec<String>,
     /// Looks and keys that count from now on, where somebody watches their files.
     pub fresh: Option<mpsc::Receiver<Fresh>>,
-    /// What the terminal is to be sent beside the frames: a bell, a notification.
-    pub outside: Option<mpsc::Receiver<Vec<u8>>>,
+    /// What leaving means while a run is going.
+    pub on_quit: OnQuit,
+    /// What comes from elsewhere than the driver.
+    pub outside: Option<mpsc::Receiver<Outside>>,
+}
+
+/// Something that is to reach the person beside the frames.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Outside {
+    /// A signal asked to suspend.
+    Suspend,
+    /// A bell or a notification, for the terminal.
+    Bytes(Vec<u8>),
+    /// A sentence for the footer.
+    Say {
+        /// The sentence.
+        words: String,
+        /// Something did not work.
+        is_error: bool,
+    },
 }
 
 struct Shell<E> {
@@ -83,6 +113,10 @@ struct Shell<E> {
     settings: Settings,
     events: Option<EventStream>,
     replies: Vec<(Then, oneshot::Receiver<Reply>)>,
+    handed: Option<oneshot::Receiver<Result<(), String>>>,
+    happened: Option<oneshot::Receiver<Summary>>,
+    /// Of the last look that was kept.
+    kept_at: Option<Timestamp>,
     dirty: bool,
     drawn_at: Option<Instant>,
     wake_at: Option<Timestamp>,
@@ -105,6 +139,8 @@ pub async fn run<E: Engine>(engine: E, settings: Settings) -> anyhow::Result<Exi
     app.nearby = settings.nearby.clone();
     app.memory = memory;
     app.mouse = mouse;
+    app.on_quit = settings.on_quit;
+    app.has_notes = true;
     let mut shell = Shell {
         engine,
         screen,
@@ -112,10 +148,16 @@ pub async fn run<E: Engine>(engine: E, settings: Settings) -> anyhow::Result<Exi
         settings,
         events: Some(EventStream::new()),
         replies: Vec::new(),
+        handed: None,
+        happened: None,
+        kept_at: None,
         dirty: true,
         drawn_at: None,
         wake_at: None,
     };
+    if let Some(happened) = shell.settings.happened.take() {
+        shell.app.open_summary(happened);
+    }
     let problems = std::mem::take(&mut shell.settings.problems);
     shell.tell_problems(&problems);
     shell.take(Msg::Woken)?;
@@ -124,13 +166,13 @@ pub async fn run<E: Engine>(engine: E, settings: Settings) -> anyhow::Result<Exi
         let woken = shell.wake_instant();
         let msg = tokio::select! {
             biased;
-            _ = terminate.recv() => return Ok(Exit::Signalled),
-            _ = hangup.recv() => return Ok(Exit::Signalled),
-            _ = interrupt.recv() => return Ok(Exit::Signalled),
+            _ = terminate.recv() => return Ok(shell.leave(Exit::Signalled)),
+            _ = hangup.recv() => return Ok(shell.leave(Exit::Signalled)),
+            _ = interrupt.recv() => return Ok(shell.leave(Exit::Signalled)),
             event = next_event(&mut shell.events) => match event {
                 Some(Ok(event)) => message(event),
                 // The terminal is gone: what runs goes on elsewhere or at the next start.
-                Some(Err(_)) | None => return Ok(Exit::Signalled),
+                Some(Err(_)) | None => return Ok(shell.leave(Exit::Signalled)),
             },
             (then, reply) = next_reply(&mut shell.replies) => Some(Msg::Replied(then, reply)),
             alive = shell.engine.changed() => {
@@ -143,8 +185,23 @@ pub async fn run<E: Engine>(engine: E, settings: Settings) -> anyhow::Result<Exi
                 shell.look_anew(fresh);
                 None
             }
-            bytes = next_of(&mut shell.settings.outside) => {
-                shell.screen.write(&bytes)?;
+            outside = next_of(&mut shell.settings.outside) => {
+                match outside {
+                    Outside::Suspend => shell.suspend()?,
+                    Outside::Bytes(bytes) => shell.screen.write(&bytes)?,
+                    Outside::Say { words, is_error } => {
+                        shell.app.say(words, is_error);
+                        shell.dirty = true;
+                    }
+                }
+                None
+            }
+            happened = next_answer(&mut shell.happened) => happened.map(Msg::Happened),
+            handed = next_answer(&mut shell.handed) => {
+                let handed = handed.unwrap_or_else(|| Err("the engine is gone".to_owned()));
+                if shell.handed_over(handed) {
+                    return Ok(shell.leave(Exit::Background));
+                }
                 None
             }
             () = sleep_to(due) => {
@@ -156,7 +213,7 @@ pub async fn run<E: Engine>(engine: E, settings: Settings) -> anyhow::Result<Exi
         if let Some(msg) = msg
             && let Some(exit) = shell.take(msg)?
         {
-            return Ok(exit);
+            return Ok(shell.leave(exit));
         }
     }
 }
@@ -166,6 +223,14 @@ async fn sleep_to(at: Option<Instant>) {
         Some(at) => sleep_until(at).await,
         None => std::future::pending().await,
     }
+}
+
+/// The answer that is waited for, `None` when none will come; never ends while nothing is waited for.
+async fn next_answer<T>(answer: &mut Option<oneshot::Receiver<T>>) -> Option<T> {
+    let Some(waited) = answer else { return std::future::pending().await };
+    let said = waited.await.ok();
+    *answer = None;
+    said
 }
 
 async fn next_event(events: &mut Option<EventStream>) -> Option<std::io::Result<crossterm::event::Event>> {
@@ -212,6 +277,7 @@ impl<E: Engine> Shell<E> {
         self.settings.theme = fresh.theme;
         self.settings.symbols = fresh.symbols;
         self.app.keymap = fresh.keymap;
+        self.app.on_quit = fresh.on_quit;
         if fresh.problems.is_empty() {
             self.app.say("the changed settings count".to_owned(), false);
         }
@@ -260,7 +326,11 @@ impl<E: Engine> Shell<E> {
             self.wake_at = None;
         }
         self.dirty = true;
+        let is_key = matches!(msg, Msg::Key(_));
         let effects = self.app.update(msg, clock::now());
+        if is_key {
+            self.keep_look(LOOKS_KEPT);
+        }
         for effect in effects {
             if let Some(exit) = self.perform(effect)? {
                 return Ok(Some(exit));
@@ -285,9 +355,43 @@ impl<E: Engine> Shell<E> {
             Effect::Remember(name, value) => self.settings.memory.remember(name, value),
             Effect::Redraw => self.screen.clear()?,
             Effect::Suspend => self.suspend()?,
+            Effect::Summarise(since) => self.happened = Some(self.engine.happened_since(since)),
+            Effect::GoOn => self.handed = Some(self.engine.go_on_in_background()),
             Effect::Quit(exit) => return Ok(Some(exit)),
         }
         Ok(None)
+    }
+
+    /// Keeps when the person was last here, for the next start, unless that was kept less than so long ago.
+    fn keep_look(&mut self, at_least: SignedDuration) {
+        let at = self.app.looked_at;
+        if self.kept_at.is_none_or(|kept| at.duration_since(kept) >= at_least) {
+            self.kept_at = Some(at);
+            self.settings.memory.remember(LOOKED_AT, at.to_string().into());
+        }
+    }
+
+    /// The end: what the person saw is known.
+    fn leave(&mut self, exit: Exit) -> Exit {
+        if matches!(exit, Exit::Quit | Exit::Background) {
+            // They looked until now.
+            self.app.looked_at = clock::now();
+        }
+        self.keep_look(SignedDuration::ZERO);
+        exit
+    }
+
+    /// Whether another process drives now.
+    fn handed_over(&mut self, handed: Result<(), String>) -> bool {
+        self.app.handing = false;
+        self.dirty = true;
+        match handed {
+            Ok(()) => true,
+            Err(why) => {
+                self.app.say(why, true);
+                false
+            }
+        }
     }
 
     /// Lends the terminal. Our stream of events is dropped first: merely unpolled it would still read the other's keys.
@@ -344,7 +448,7 @@ impl<E: Engine> Shell<E> {
         let stopped = self.lend(|| {
             use std::io::Write as _;
             let _ = writeln!(std::io::stdout(), "{words}");
-            suspend()
+            stop_self()
         })?;
         if let Err(error) = stopped {
             self.app.say(format!("suspending did not work: {error}"), true);

@@ -175,6 +175,12 @@ fn take() -> io::Result<()> {
     entered
 }
 
+/// Whether the terminal is ours now, and not lent to another program.
+#[must_use]
+pub fn is_ours() -> bool {
+    ENTERED.load(Ordering::SeqCst)
+}
+
 /// Gives the terminal back as it was found. Harmless when it is not ours.
 pub fn give_back() {
     if !ENTERED.swap(false, Ordering::SeqCst) {
@@ -207,13 +213,4 @@ fn give_back_on_panic() {
             before(info);
         }
     }));
-}
-
-/// Stops this process as Ctrl-z does, and comes back when it is continued.
-///
-/// # Errors
-/// When the system refuses.
-pub fn suspend() -> io::Result<()> {
-    rustix::process::kill_process(rustix::process::getpid(), rustix::process::Signal::TSTP)?;
-    Ok(())
 }

@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use jiff::Timestamp;
 
+use crate::config::OnQuit;
 use crate::model::ids::RecordKey;
 use crate::projection::{DriverFact, Standing, ThreadEntry, ThreadKind};
 
@@ -38,6 +39,10 @@ impl App {
             }
             Msg::Replied(then, reply) => self.replied(then, reply),
             Msg::Edited(words) => self.edited(&words),
+            Msg::Happened(summary) => {
+                self.open_summary(summary);
+                Vec::new()
+            }
             Msg::Trouble(words) => {
                 self.say(words, true);
                 Vec::new()
@@ -61,6 +66,10 @@ impl App {
     }
 
     fn key(&mut self, key: Key) -> Vec<Effect> {
+        if let Some(since) = self.ends_silence() {
+            // A key that was pressed to see what happened means nothing else.
+            return vec![Effect::Summarise(since)];
+        }
         self.last_key = self.now;
         self.said = None;
         self.awaited = None;
@@ -74,6 +83,7 @@ impl App {
             Some(Over::Editor(_)) => self.editor_key(key),
             Some(Over::Look(_)) => self.look_key(key),
             Some(Over::Compare(_)) => self.compare_key(key),
+            Some(Over::Since(_)) => self.since_key(key),
             Some(Over::Help(_)) => self.help_key(key),
             None => match self.keymap.action(self.place(), key) {
                 Some(action) => self.act(action, Some(key)),
@@ -115,6 +125,7 @@ impl App {
             Action::Quit => return self.quit(key),
             Action::Redraw => return vec![Effect::Redraw],
             Action::Suspend => return vec![Effect::Suspend],
+            Action::HideNote => return self.hide_note(),
             Action::ShowAll => self.show_all(),
             Action::Detail => {
                 self.talk.cycle_detail();
@@ -337,14 +348,33 @@ impl App {
         let going = self.projection.runs.iter().filter(|run| {
             !is_over(run) && run.read_only.is_none() && !matches!(run.standing, Standing::Paused | Standing::NeedsYou)
         });
-        let words = match going.count() {
-            _ if !driven => return vec![Effect::Quit(Exit::Quit)],
-            0 => return vec![Effect::Quit(Exit::Quit)],
-            1 => "1 run is going: q quit, it waits for the next start · Esc stay".to_owned(),
-            n => format!("{n} runs are going: q quit, they wait for the next start · Esc stay"),
-        };
-        self.over.push(Over::Question(Question { words, key, yes: Answer::Do(vec![Effect::Quit(Exit::Quit)]) }));
+        let going = going.count();
+        if !driven || going == 0 {
+            return vec![Effect::Quit(Exit::Quit)];
+        }
+        match self.on_quit {
+            OnQuit::Quit => return vec![Effect::Quit(Exit::Quit)],
+            OnQuit::Background => return self.go_on(),
+            OnQuit::Ask => {}
+        }
+        let (runs, they, wait) = if going == 1 { ("run is", "it", "waits") } else { ("runs are", "they", "wait") };
+        let key = key.unwrap_or(Key::char('q'));
+        let words = format!(
+            "{going} {runs} going: {key} quit, {they} {wait} for the next start · b go on in the background · Esc stay"
+        );
+        self.over.push(Over::Question(Question { words, key: Some(key), yes: Answer::Leave }));
         Vec::new()
+    }
+
+    /// Hands the home to a driver in the background.
+    pub fn go_on(&mut self) -> Vec<Effect> {
+        if self.handing {
+            self.say("a driver in the background is being started already", false);
+            return Vec::new();
+        }
+        self.handing = true;
+        self.say("starts a driver in the background", false);
+        vec![Effect::GoOn]
     }
 
     fn show_all(&mut self) {

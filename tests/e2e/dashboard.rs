@@ -3,7 +3,7 @@
 
 use std::process::Command;
 
-use super::demo::trellis;
+use super::demo::{assert_each_message_once, trellis};
 use super::terminal::{NARROW, Terminal, WIDE};
 
 /// Presses a key that asks, and the same key again for yes, until a text is shown.
@@ -203,20 +203,35 @@ fn signal(terminal: &Terminal, name: &str) {
 }
 
 #[test]
-fn the_program_is_suspended_and_comes_back() {
+fn u11_it_is_suspended_comes_back_and_handles_what_was_missed_once() {
     let terminal = Terminal::open(NARROW);
     let before = settings(&terminal, "before");
     terminal.trellis("demo --speed 5");
     terminal.wait_for("phase 1");
-    terminal.press_for(&["C-z"], "Stopped");
+    let events = || std::fs::read_to_string(terminal.home().join("events.jsonl")).unwrap();
+    let stopped = terminal.press_for(&["C-z"], "Stopped");
+    let line: String = stopped.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(line.contains("trellis is suspended; not driven until fg: shop"), "{stopped}");
     given_back(&terminal);
     assert_eq!(settings(&terminal, "suspended"), before);
+    // The driver too: nothing is told while it is stopped, however long that is.
+    let told = events();
+    std::thread::park_timeout(std::time::Duration::from_secs(1));
+    assert_eq!(events(), told);
+    terminal.run("fg");
+    terminal.wait("it is drawn again", |screen| screen.contains("phase") && terminal.fact("alternate_on") == "1");
+    // From outside it is the same.
+    signal(&terminal, "TSTP");
+    terminal.wait_for("Stopped");
+    given_back(&terminal);
+    assert_eq!(settings(&terminal, "suspended-again"), before);
     terminal.run("fg");
     terminal.wait("the run goes on to its end", |screen| screen.contains("3 phases  done"));
     assert_eq!(terminal.fact("alternate_on"), "1");
     terminal.press_until(&["q"], "the end", |screen| !screen.contains("3 phases  done"));
     given_back(&terminal);
     assert_eq!(settings(&terminal, "after"), before);
+    assert_each_message_once(&terminal.home());
 }
 
 fn a_panic(place: &str) {
@@ -235,17 +250,53 @@ fn a_panic(place: &str) {
     assert_eq!(settings(&terminal, "after"), before);
 }
 
+/// The first update asks for a conversation at this size: nothing was drawn yet.
 #[test]
-fn a_panic_of_the_screen_leaves_a_usable_terminal() {
+fn u9_a_failure_right_at_the_start_leaves_the_terminal_clean() {
+    let terminal = Terminal::open(WIDE);
+    let before = settings(&terminal, "before");
+    terminal.run("export TRELLIS_TEST_PANIC=screen");
+    terminal.trellis("demo --speed 10");
+    let screen = terminal.wait_for("ended 70");
+    assert!(screen.contains("internal error in the screen: on purpose"), "{screen}");
+    given_back(&terminal);
+    assert_eq!(settings(&terminal, "after"), before);
+    // The run is as it was.
+    assert!(runs(&terminal).contains("waits for the phase"), "{}", runs(&terminal));
+}
+
+/// An editor that is stopped by Ctrl-z stops trellis with it: the shell gets the terminal, and `fg` brings both back.
+#[test]
+fn u11_ctrl_z_in_an_editor_gives_the_shell_its_terminal() {
+    let terminal = Terminal::open(NARROW);
+    let editor = terminal.folder.path().join("editor");
+    std::fs::write(&editor, "#!/bin/sh\necho the editor has it\nkill -TSTP 0\necho and goes on >> \"$1\"\n").unwrap();
+    assert!(Command::new("chmod").arg("+x").arg(&editor).status().unwrap().success());
+    terminal.run(&format!("export EDITOR={}", editor.display()));
+    terminal.trellis("demo --scene look-first --speed 10");
+    terminal.wait_for("phase 1");
+    terminal.keys(&["Enter"]);
+    terminal.wait_for("Enter shows it");
+    terminal.press_for(&["Enter"], "✓ alive");
+    terminal.keys(&["e"]);
+    terminal.wait_for("the editor has it");
+    terminal.wait_for("Stopped");
+    terminal.run("fg");
+    terminal.wait_for("edited");
+    quit(&terminal);
+}
+
+#[test]
+fn u9_a_panic_of_the_screen_leaves_a_usable_terminal() {
     a_panic("screen");
 }
 
 #[test]
-fn a_panic_of_a_task_leaves_a_usable_terminal() {
+fn u9_a_panic_of_a_task_leaves_a_usable_terminal() {
     a_panic("task");
 }
 
 #[test]
-fn a_panic_of_a_thread_leaves_a_usable_terminal() {
+fn u9_a_panic_of_a_thread_leaves_a_usable_terminal() {
     a_panic("thread");
 }

@@ -22,6 +22,7 @@ mod doctor;
 mod headless;
 mod hooks;
 mod kills;
+mod leaving;
 mod real_agents;
 mod real_headless;
 mod scenes;

@@ -5,6 +5,7 @@ mod frames;
 mod keys;
 mod limits;
 mod scenes;
+mod since;
 mod talk;
 
 use std::sync::Arc;

@@ -61,6 +61,8 @@ impl Elsewhere for World {
 enum Order {
     Job(Job),
     PersonMayAct,
+    /// Nothing more is played or written; whoever asks is told when that is so.
+    End(SyncSender<()>),
 }
 
 impl World {
@@ -80,10 +82,32 @@ impl World {
         let mut play =
             Play { seats, person, tempo, born: stage.created_at, report, person_since: None, told: BTreeMap::new() };
         let stop = supervisor.token();
-        supervisor
-            .thread("scripted", move || while !stop.requested() && play.wait(&inbox) {})
-            .map_err(|error| format!("can't start the scripted agents: {error}"))?;
+        let body = move || {
+            let ended = loop {
+                match play.wait(&inbox) {
+                    Heard::Nothing if stop.requested() => break None,
+                    Heard::Nothing => {}
+                    Heard::NobodyIsLeft => break None,
+                    Heard::End(told) => break Some(told),
+                }
+            };
+            // The files are closed before it is said: another process may play from here on.
+            drop(play);
+            if let Some(told) = ended {
+                let _ = told.send(());
+            }
+        };
+        supervisor.thread("scripted", body).map_err(|error| format!("can't start the scripted agents: {error}"))?;
         Ok(Self { orders, sessions })
+    }
+
+    /// Ends the play, and returns when nothing more will be written: another process may play then.
+    pub fn end(&self) {
+        let (tell, told) = sync_channel(1);
+        if self.orders.send(Order::End(tell)).is_ok() {
+            // An error: it has ended already, by itself.
+            let _ = told.recv();
+        }
     }
 
     /// The run is there: the person may begin to type.
@@ -163,6 +187,13 @@ fn cut_torn_tail(path: &Path) -> io::Result<()> {
     Ok(())
 }
 
+/// What the play heard while it waited.
+enum Heard {
+    Nothing,
+    NobodyIsLeft,
+    End(SyncSender<()>),
+}
+
 struct Play {
     seats: Vec<Seat>,
     person: Vec<PersonAct>,
@@ -176,8 +207,8 @@ struct Play {
 }
 
 impl Play {
-    /// Plays what is due, then waits for the next thing. `false`: nobody is left to play for.
-    fn wait(&mut self, inbox: &Receiver<Order>) -> bool {
+    /// Plays what is due, then waits for the next thing.
+    fn wait(&mut self, inbox: &Receiver<Order>) -> Heard {
         let now = clock::now();
         let mut wake = self.person(now);
         for index in 0..self.seats.len() {
@@ -189,10 +220,11 @@ impl Play {
         match inbox.recv_timeout(patience) {
             Ok(Order::Job(job)) => self.answer(job, clock::now()),
             Ok(Order::PersonMayAct) => self.person_since = self.person_since.or(Some(clock::now())),
+            Ok(Order::End(told)) => return Heard::End(told),
             Err(RecvTimeoutError::Timeout) => {}
-            Err(RecvTimeoutError::Disconnected) => return false,
+            Err(RecvTimeoutError::Disconnected) => return Heard::NobodyIsLeft,
         }
-        true
+        Heard::Nothing
     }
 
     fn play(&mut self, index: usize, now: Timestamp) -> Option<Timestamp> {

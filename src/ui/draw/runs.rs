@@ -7,7 +7,9 @@ use ratatui::layout::Rect;
 use super::{Page, bits, footer};
 use crate::projection::counts::Counts;
 use crate::projection::{DriverFact, RunView, Standing};
+use crate::ui::action::Action;
 use crate::ui::app::{App, Screen};
+use crate::ui::keymap::Place;
 use crate::ui::layout::SHORT;
 use crate::ui::order::is_over;
 use crate::ui::row::{Hit, Row, Rule, Tone, text, toned};
@@ -85,7 +87,19 @@ pub fn list(app: &mut App, columns: usize, room: usize, short: bool, times: &Tim
             rows.push(Row::plain(sentence).indent(2).hit(Hit::Select(at)));
         }
     }
+    add_note(app, columns, room, &mut rows);
     rows
+}
+
+/// The note at the bottom, where the runs leave room for all of it.
+fn add_note(app: &App, columns: usize, room: usize, rows: &mut Vec<Row>) {
+    let Some((_, words)) = app.note() else { return };
+    let key = app.keymap.key(Place::Runs, Action::HideNote).map_or_else(|| ":".to_owned(), |key| key.to_string());
+    let note = wrap_text(&format!("{words} {key} puts this note away."), Tone::Held, columns.saturating_sub(1));
+    if rows.len() + note.len() < room {
+        rows.resize(room - note.len(), Row::blank());
+        rows.extend(note);
+    }
 }
 
 fn sentence(run: &RunView, columns: usize, narrow: bool) -> String {

@@ -58,6 +58,7 @@ fn look_first() {
 #[test]
 fn questions_and_dialogs() {
     keep("question_stop", &|| scenes::one(scenes::run("checkout")), "Enter x");
+    keep("question_quit", &|| scenes::one(scenes::run("checkout")), "Enter q");
     keep("palette", &|| scenes::one(scenes::run("checkout")), "Enter :");
     keep("help", &|| scenes::one(scenes::run("checkout")), "Enter ?");
     keep("more", &|| scenes::one(scenes::no_agreement()), "Enter +");
