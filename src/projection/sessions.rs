@@ -64,8 +64,7 @@ fn view(
     let conversation = facts.and_then(|facts| facts.conversation.as_deref());
     // A process that went over to another session lives, but not this session.
     let live = reach.is_some_and(|reach| {
-        reach.replaced_by.is_none()
-            && (matches!(reach.process, ProcessFact::Alive { .. }) || reach.transport.is_some())
+        reach.replaced_by.is_none() && (matches!(reach.process, ProcessFact::Alive { .. }) || reach.transport.is_some())
     });
     let name = facts.and_then(|facts| facts.note.name.clone()).filter(|name| !name.trim().is_empty());
     let title = name

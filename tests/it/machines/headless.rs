@@ -39,8 +39,9 @@ fn no_process_between_two_turns_is_idle_and_not_gone() {
     world.answer(R, "Fix the total.");
     world.wait(10);
     let now = world.now;
-    let state =
-        |world: &World| session::state(Some(&world.reviewer.conversation), world.reviewer.reach.as_ref(), now).state;
+    let state = |world: &World| {
+        session::state(Some(&world.reviewer.conversation), world.reviewer.reach.as_ref(), None, now).state
+    };
     assert!(matches!(state(&world), SessionState::Working { .. }), "its process still runs");
     runs(&mut world, false);
     world.wait(10);
@@ -62,7 +63,7 @@ fn a_process_that_ends_inside_its_turn_is_an_error_with_its_last_words() {
     world.wait(20);
     assert_eq!(world.pair().paused_reason, Some(PauseReason::AgentError));
     assert!(world.pair().paused_detail.contains("out of memory"), "{}", world.pair().paused_detail);
-    let state = session::state(Some(&world.reviewer.conversation), world.reviewer.reach.as_ref(), world.now);
+    let state = session::state(Some(&world.reviewer.conversation), world.reviewer.reach.as_ref(), None, world.now);
     assert_eq!(state.state, SessionState::NeedsYou(Need::Error));
     // A resume sends the same message again: nothing was answered.
     world.control(&Control::Resume).unwrap();

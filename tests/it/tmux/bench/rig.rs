@@ -114,7 +114,7 @@ impl Bench {
         let codex_sessions = self.settings.codex_home.join("sessions");
         let (transcripts, hints) = {
             let _entered = runtime.enter();
-            watch::start(&Roots { claude_projects, codex_sessions }, &supervisor)
+            watch::start(&Roots { claude_projects, codex_sessions, signs: Vec::new() }, &supervisor)
         };
         let (tell, outcomes) = mpsc::channel(256);
         let agents = Transports::new(self.settings.clone(), tell, supervisor.clone());
