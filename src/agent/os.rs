@@ -111,10 +111,10 @@ pub fn folder(pid: u32) -> Option<PathBuf> {
     system::folder(pid)
 }
 
-/// The files a process holds open; `None` when they may not be read.
+/// The files a process holds open to write to; `None` when they may not be read. One that it only reads is not its own.
 #[must_use]
-pub fn open_files(pid: u32) -> Option<Vec<PathBuf>> {
-    system::open_files(pid)
+pub fn written_files(pid: u32) -> Option<Vec<PathBuf>> {
+    system::written_files(pid)
 }
 
 /// What the system lends this user to watch files with: watches, instances, and how many instances its processes hold.

@@ -48,11 +48,22 @@ pub(super) fn folder(pid: u32) -> Option<PathBuf> {
     fs::read_link(format!("/proc/{pid}/cwd")).ok()
 }
 
-pub(super) fn open_files(pid: u32) -> Option<Vec<PathBuf>> {
+pub(super) fn written_files(pid: u32) -> Option<Vec<PathBuf>> {
     let entries = fs::read_dir(format!("/proc/{pid}/fd")).ok()?;
     // A descriptor may be closed between listing and reading: that one is left out.
-    let files = entries.filter_map(|entry| fs::read_link(entry.ok()?.path()).ok());
+    let files = entries.filter_map(|entry| {
+        let entry = entry.ok()?;
+        let path = fs::read_link(entry.path()).ok()?;
+        let facts = fs::read_to_string(format!("/proc/{pid}/fdinfo/{}", entry.file_name().to_str()?)).ok()?;
+        is_written(&facts).then_some(path)
+    });
     Some(files.filter(|path| path.is_absolute()).collect())
+}
+
+/// `flags:` in octal; the last two bits are 0 for a descriptor that only reads.
+fn is_written(facts: &str) -> bool {
+    let flags = facts.lines().find_map(|line| line.strip_prefix("flags:"));
+    flags.and_then(|flags| u64::from_str_radix(flags.trim(), 8).ok()).is_some_and(|flags| flags & 3 != 0)
 }
 
 pub(super) fn watch_limits() -> Option<(u64, u64, u64)> {

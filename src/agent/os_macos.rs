@@ -50,8 +50,8 @@ pub(super) const fn watch_limits() -> Option<(u64, u64, u64)> {
     None
 }
 
-pub(super) fn open_files(pid: u32) -> Option<Vec<PathBuf>> {
-    ask("lsof", &["-p", &pid.to_string(), "-Fn"]).map(|listed| parse_names(&listed))
+pub(super) fn written_files(pid: u32) -> Option<Vec<PathBuf>> {
+    ask("lsof", &["-p", &pid.to_string(), "-Fan"]).map(|listed| parse_written(&listed))
 }
 
 fn ask(program: &str, arguments: &[&str]) -> Option<String> {
@@ -120,6 +120,23 @@ fn parse_environment(shown: &str) -> Variables {
     }
     variables.extend(open);
     variables
+}
+
+/// The names of an `lsof -Fan` listing that are paths and open to write to: each file's access comes before its name.
+fn parse_written(listed: &str) -> Vec<PathBuf> {
+    let mut access = "";
+    let mut written = Vec::new();
+    for line in listed.lines() {
+        match line.split_at_checked(1) {
+            Some(("f", _)) => access = "",
+            Some(("a", now)) => access = now,
+            Some(("n", name)) if name.starts_with('/') && matches!(access, "w" | "u") => {
+                written.push(PathBuf::from(name));
+            }
+            _ => {}
+        }
+    }
+    written
 }
 
 /// The names of an `lsof -Fn` listing that are paths.

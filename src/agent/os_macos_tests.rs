@@ -22,6 +22,13 @@ fn values_with_spaces_stay_whole() {
 }
 
 #[test]
+fn a_file_that_is_only_read_is_not_among_the_written_ones() {
+    let listed =
+        "p812\nfcwd\na \nn/Users/dev\nf4\nau\nn/Users/dev/a.jsonl\nf5\nar\nn/Users/dev/b.jsonl\nf6\naw\nn->0x12\n";
+    assert_eq!(parse_written(listed), [PathBuf::from("/Users/dev/a.jsonl")]);
+}
+
+#[test]
 fn lsof_names_are_paths_only() {
     assert_eq!(parse_names("p812\nfcwd\nn/Users/dev/p\nn127.0.0.1:80\n"), [PathBuf::from("/Users/dev/p")]);
 }

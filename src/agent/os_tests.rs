@@ -22,8 +22,11 @@ fn another_start_under_the_same_pid_is_another_process() {
 }
 
 #[test]
-fn an_open_file_is_listed() {
+fn a_file_that_is_open_to_write_is_listed_and_one_that_is_only_read_is_not() {
     let file = tempfile::NamedTempFile::new().unwrap();
     let path = file.path().canonicalize().unwrap();
-    assert!(open_files(std::process::id()).unwrap().contains(&path));
+    assert!(written_files(std::process::id()).unwrap().contains(&path));
+    let reading = std::fs::File::open(&path).unwrap();
+    drop(file.into_file());
+    assert!(!written_files(std::process::id()).unwrap().contains(&path), "{reading:?}");
 }

@@ -179,14 +179,14 @@ fn free(root: &Path) -> Option<u64> {
     Some(facts.f_bavail.saturating_mul(facts.f_frsize))
 }
 
-/// Programs other than trellis that have files of the home open. trellis itself keeps its log open.
+/// Programs other than trellis that have files of the home open to write to. trellis itself keeps its log open.
 fn strangers(root: &Path) -> Vec<(u32, String)> {
     let root = root.canonicalize().unwrap_or_else(|_| root.to_owned());
     let log = root.join("logs");
     let lock = root.join("trellis.lock");
     let mut strangers = Vec::new();
     for process in os::processes().into_iter().filter(|process| process.pid != std::process::id()) {
-        let open = os::open_files(process.pid).unwrap_or_default();
+        let open = os::written_files(process.pid).unwrap_or_default();
         let ours = open.iter().any(|file| file.starts_with(&log) || *file == lock);
         if !ours && open.iter().any(|file| file.starts_with(&root)) {
             strangers.push((process.pid, process.name));

@@ -75,7 +75,7 @@ fn is_codex(process: &Process) -> bool {
 
 /// What a process holds, if anything; an error: it may not be looked at.
 pub(super) fn holder(process: Process) -> Result<Option<Holder>, ()> {
-    let files = os::open_files(process.pid).ok_or(())?;
+    let files = os::written_files(process.pid).ok_or(())?;
     let mut threads: Vec<Thread> = Vec::new();
     let mut codex_home = None;
     for file in &files {
