@@ -15,10 +15,11 @@ use serde_json::Value;
 use crate::demo::{assert_each_message_once, trellis};
 
 /// SplitMix64: a seed that is printed gives the same kills again, as far as the machine does.
-struct Dice(u64);
+pub struct Dice(pub u64);
 
 impl Dice {
-    fn below(&mut self, limit: u64) -> u64 {
+    /// A number below a limit.
+    pub fn below(&mut self, limit: u64) -> u64 {
         self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
         let mixed = (self.0 ^ (self.0 >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
         (mixed ^ (mixed >> 27)) % limit

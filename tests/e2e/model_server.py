@@ -54,16 +54,17 @@ class Asked:
 
     def __init__(self):
         self.api, self.helper, self.first, self.prompt, self.place, self.step = "", False, "", "", (0, 0), 0
-        self.tools, self.folder, self.results = {}, ".", 0
+        self.tools, self.folder, self.session = {}, ".", ""
 
     def prompted(self, text, place):
         self.first = self.first or text
-        self.prompt, self.place, self.step, self.results = text, place, 0, 0
+        self.prompt, self.place, self.step = text, place, 0
 
 
 def of_messages(body, headers):
     asked = Asked()
     asked.api, asked.helper = "messages", bool(headers.get("x-claude-code-agent-id"))
+    asked.session = headers.get("x-claude-code-session-id") or ""
     asked.tools = {tool.get("name"): tool for tool in body.get("tools") or []}
     for at, message in enumerate(body.get("messages") or []):
         if message.get("role") == "assistant":
@@ -72,7 +73,6 @@ def of_messages(body, headers):
             continue
         blocks = message.get("content")
         blocks = [{"type": "text", "text": blocks}] if isinstance(blocks, str) else blocks or []
-        asked.results += sum(block.get("type") == "tool_result" for block in blocks)
         whole = [block.get("text", "") for block in blocks if block.get("type") == "text"]
         # A report of the background comes in a reminder; all else in one is the program's own.
         texts = [REMINDER.sub(lambda found: "".join(NOTICE.findall(found.group(0))), text).strip() for text in whole]
@@ -86,9 +86,10 @@ def of_messages(body, headers):
     return asked
 
 
-def of_responses(body):
+def of_responses(body, headers):
     asked = Asked()
     asked.api = "responses"
+    asked.session = headers.get("session-id") or headers.get("session_id") or body.get("prompt_cache_key") or ""
     for tool in body.get("tools") or []:
         for one in tool.get("tools") or [tool]:
             asked.tools.setdefault(one.get("name"), one)
@@ -103,7 +104,7 @@ def of_responses(body):
                 asked.prompted(text.strip(), (at, 0))
                 answering = False
         elif kind.endswith("_output"):
-            asked.results, answering = asked.results + 1, False
+            answering = False
         elif kind.endswith("_call") or (kind == "message" and role == "assistant"):
             # What stands together came in one response.
             asked.step += not answering
@@ -112,7 +113,8 @@ def of_responses(body):
 
 
 class Play:
-    """Which answer a prompt gets. The same prompt at the same place (a retry, or what follows a tool) gets the same."""
+    """Which answer a prompt gets. The same prompt at the same place of a conversation (a retry, or what follows a tool)
+    gets the same."""
 
     def __init__(self, file, folder):
         with open(file) as opened:
@@ -134,7 +136,7 @@ class Play:
         rules = self.play["sides"].get(side) or [["", ["READY"]]]
         words, answers = next((rule for rule in rules if rule[0] in asked.prompt), ["", ["READY"]])
         with self.lock:
-            key = (side, asked.api, words, asked.prompt, asked.place)
+            key = (side, asked.session, words, asked.prompt, asked.place)
             fresh = key not in self.given
             if fresh:
                 used = self.uses.get((side, words), 0)
@@ -237,7 +239,7 @@ class Handler(BaseHTTPRequestHandler):
         if path.endswith("/messages"):
             asked, serve = of_messages(body, self.headers), self.serve_messages
         elif path.endswith("/responses"):
-            asked, serve = of_responses(body), self.serve_responses
+            asked, serve = of_responses(body, self.headers), self.serve_responses
         else:
             return self.plain(404, {"error": {"message": "no"}})
         # The programs ask for titles and the like on their own: without tools, and not part of the play.

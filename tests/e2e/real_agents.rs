@@ -6,11 +6,19 @@
 //! `TRELLIS_REAL_AGENTS=all cargo test --test e2e real_agents -- --nocapture`. Also read: `TRELLIS_NPM` (a folder where
 //! `npm install --prefix` put both programs), `TRELLIS_PROGRAM` (another trellis than the one just built),
 //! `TRELLIS_REPEATS` (how often each pair completes its checklist, 1), `TRELLIS_DIALOGS` (how many relays meet an open
-//! dialog, 2) and `TRELLIS_REAL_SEED` (of the instants that are drawn). One pair runs at a time.
+//! dialog, 2), `TRELLIS_REAL_KILLS` (how often trellis is killed, 2) and `TRELLIS_REAL_SEED` (of the instants). One pair runs at a time.
 
 pub mod install;
 pub mod rig;
 
 mod beside;
+mod by_hand;
+mod cases;
+mod dialogs;
+mod killed;
 mod pairs;
+mod person;
+mod port;
+mod seen;
+mod times;
 mod transports;

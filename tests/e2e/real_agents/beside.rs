@@ -70,9 +70,8 @@ fn a_first_run() -> Result<(), Skip> {
         let folder = rig.path("repo").to_string_lossy().into_owned();
         std::fs::write(file, picture(&frame.replace(&folder, "~/shop"))).unwrap();
     }
-    let stopped = || rig.records().into_iter().find(|record| record["stop_reason"] == "completed");
-    let run = rig.wait_for("the end of the run", stopped);
-    verified(&rig, run["id"].as_str().unwrap_or_default());
+    rig.wait("the end of the run", || rig.run()["stop_reason"] == "completed");
+    verified(&rig);
     press("q");
     rig.wait("trellis's end", || !rig.tmux(&["list-panes", "-a", "-F", "#{pane_id}"]).lines().any(|pane| pane == side));
     Ok(())

@@ -1,11 +1,12 @@
 //! Whole checklists between two real agents: each completes, with relays 3, 1 and 5, and each message once.
 
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use trellis::model::ids::Agent::{self, Claude, Codex};
 
 use super::install::{Part, Skip, setting, told};
 use super::rig::{Plan, Rig};
+use super::times;
 
 #[test]
 fn claude_builds_codex_reviews_and_the_checklist_completes() {
@@ -28,44 +29,53 @@ fn codex_builds_codex_reviews_and_the_checklist_completes() {
 }
 
 fn again_and_again(part: Part, implementer: Agent, reviewer: Agent) -> Result<(), Skip> {
-    for _ in 0..setting("TRELLIS_REPEATS", 1) {
+    let name = format!("{implementer}→{reviewer}");
+    let mut all = Vec::new();
+    for at in 1..=setting("TRELLIS_REPEATS", 1) {
         let rig = Rig::start(part, Plan::pair(implementer, reviewer))?;
-        a_checklist(&rig, &["--first-phase", "ask"]);
+        let begun = Instant::now();
+        a_checklist(&rig, &["--first-phase", "ask", "--set", "debounce=0"]);
+        let relays = times::relays(&rig);
+        let (date, took) = (jiff::Timestamp::now(), begun.elapsed().as_secs());
+        println!("{date:.0} {}", times::line(&format!("{name} no. {at}, {took} s"), &relays));
+        all.extend(relays);
     }
+    println!("{}", times::line(&format!("{name} altogether"), &all));
     Ok(())
 }
 
 /// Drives the checklist to its end, and proves that it went as it is played.
 pub fn a_checklist(rig: &Rig, more: &[&str]) {
-    let words = rig.start_words(more);
-    let words: Vec<&str> = words.iter().map(String::as_str).collect();
-    let (code, said) = rig.trellis(&words, Duration::from_mins(10));
+    let (code, said) = rig.begin_run(more).finish(Duration::from_mins(10));
     assert_eq!(code, Some(0), "{said}\n{}", rig.told());
-    is_complete(rig, &said);
+    is_complete(rig);
 }
 
-/// What a run of the checklist says at its end, what the models were asked, and what `run verify` proves.
-pub fn is_complete(rig: &Rig, said: &str) {
-    let last: serde_json::Value = serde_json::from_str(said.lines().last().unwrap_or_default()).unwrap_or_default();
-    assert_eq!(last["type"], "checklist.stopped", "{said}");
+/// The played checklist is done: three phases with relays 3, 1 and 5, and a fourth question that is answered COMPLETED.
+pub fn is_complete(rig: &Rig) {
     let told = rig.told();
-    // Three phases: relays 3, 1 and 5, and a fourth question that is answered COMPLETED.
     assert_eq!(rig.count("implementer", "Implement the next phase"), 4, "{told}");
     assert_eq!(rig.count("implementer", "Feedback:"), 3, "{told}");
     assert_eq!(rig.count("reviewer", "Review the implementer's work"), 6, "{told}");
     assert_eq!(rig.prompts().len(), 4 + 3 + 6 + 2, "and the two greetings, and nothing else: {told}");
+    assert_eq!(relays(rig), [3, 1, 5], "{told}");
+    verified(rig);
+}
+
+/// The relays of each pair, in order.
+pub fn relays(rig: &Rig) -> Vec<u64> {
     let mut relays: Vec<(String, u64)> = rig
         .records()
         .iter()
         .filter_map(|record| Some((record["created_at"].as_str()?.to_owned(), record["round_count"].as_u64()?)))
         .collect();
     relays.sort();
-    assert_eq!(relays.iter().map(|(_, relays)| *relays).collect::<Vec<_>>(), [3, 1, 5], "{told}");
-    verified(rig, last["run_id"].as_str().unwrap_or_default());
+    relays.into_iter().map(|(_, relays)| relays).collect()
 }
 
-/// `run verify` proves that each message stands in its target once.
-pub fn verified(rig: &Rig, run: &str) {
-    let (code, said) = rig.trellis(&["run", "verify", run], Duration::from_mins(1));
+/// `run verify` proves that each message of the run stands in its target once.
+pub fn verified(rig: &Rig) {
+    let run = rig.run()["id"].as_str().unwrap_or_default().to_owned();
+    let (code, said) = rig.trellis(&["run", "verify", &run], Duration::from_mins(1));
     assert_eq!(code, Some(0), "{said}\n{}", rig.told());
 }

@@ -3,6 +3,7 @@
 
 use std::cell::RefCell;
 use std::collections::BTreeMap;
+use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, ExitStatus, Stdio};
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -38,6 +39,8 @@ pub struct Plan {
     pub claude: Vec<&'static str>,
     /// Arguments of Codex: by default it never asks, and is a process of its own.
     pub codex: Vec<&'static str>,
+    /// Codex runs from a file that is gone by then, and the only other one to be found does not know `queue`.
+    pub codex_without_queue: bool,
 }
 
 impl Plan {
@@ -50,7 +53,13 @@ impl Plan {
     pub fn of(panes: Vec<Agent>, play: Value) -> Self {
         let claude = vec!["--permission-mode", "acceptEdits"];
         let codex = vec!["-a", "never", "-s", "workspace-write", "--no-daemon"];
-        Self { panes, play, variables: Vec::new(), claude, codex }
+        Self { panes, play, variables: Vec::new(), claude, codex, codex_without_queue: false }
+    }
+
+    /// With another variable.
+    pub fn with(mut self, name: &'static str, value: &str) -> Self {
+        self.variables.push((name, value.to_owned()));
+        self
     }
 }
 
@@ -100,14 +109,6 @@ pub fn play(implementer: &Value, reviewer: &Value) -> Value {
     json!({"sides": {"implementer": implementer, "reviewer": reviewer}})
 }
 
-/// A prompt that reached a model for the first time.
-#[derive(Clone, Debug)]
-pub struct Asked {
-    /// Which side's model.
-    pub side: String,
-    pub prompt: String,
-}
-
 /// Both agents, their models and their tmux server.
 pub struct Rig {
     folder: tempfile::TempDir,
@@ -116,6 +117,7 @@ pub struct Rig {
     plan: Plan,
     variables: BTreeMap<&'static str, String>,
     sessions: Vec<SessionKey>,
+    home: String,
     /// Processes of panes, to be waited for at the end.
     pids: RefCell<Vec<u32>>,
     _turn: MutexGuard<'static, ()>,
@@ -131,7 +133,8 @@ impl Rig {
         std::fs::write(folder.path().join("play"), plan.play.to_string()).unwrap();
         let models = start_models(folder.path())?;
         let (variables, sessions, pids) = (BTreeMap::new(), Vec::new(), RefCell::default());
-        let mut rig = Self { folder, models, programs, plan, variables, sessions, pids, _turn: turn };
+        let home = String::from("trellis");
+        let mut rig = Self { folder, models, programs, plan, variables, sessions, home, pids, _turn: turn };
         let port = rig.came_up("the model server", || std::fs::read_to_string(rig.path("port")).ok())?;
         rig.configure(&port);
         for (at, agent) in rig.plan.panes.clone().into_iter().enumerate() {
@@ -142,6 +145,9 @@ impl Rig {
         for (at, agent) in rig.plan.panes.clone().into_iter().enumerate() {
             let session = rig.came_up(&format!("{agent} in pane {at}"), || rig.greeted(agent, &format!("%{at}")))?;
             rig.sessions.push(session);
+        }
+        if rig.plan.codex_without_queue {
+            std::fs::remove_file(&rig.programs.codex).unwrap();
         }
         Ok(rig)
     }
@@ -161,6 +167,11 @@ impl Rig {
         self.folder.path().join(name)
     }
 
+    /// Lets the steps of the play go on that wait for this gate.
+    pub fn open_gate(&self, name: &str) {
+        std::fs::write(self.path(&format!("GATE-{name}")), "").unwrap();
+    }
+
     /// How trellis sees this test's agents.
     pub fn settings(&self) -> Settings {
         let socket = self.path("s").to_string_lossy().into_owned();
@@ -168,6 +179,7 @@ impl Rig {
             claude_home: self.path("home/.claude"),
             codex_home: self.path("home/.codex"),
             tmux: Whereabouts { named: Some(socket), ..Whereabouts::default() },
+            path: self.variables.get("PATH").map(OsString::from),
             ..Settings::default()
         }
     }
@@ -194,7 +206,7 @@ impl Rig {
     /// Settings that let both start without a dialog.
     fn configure(&mut self, port: &str) {
         let repo = self.path("repo");
-        for name in ["repo", "tmp", "home/.claude", "home/.codex"] {
+        for name in ["repo", "tmp", "bin", "home/.claude", "home/.codex"] {
             std::fs::create_dir_all(self.path(name)).unwrap();
         }
         std::fs::write(repo.join("CHECKLIST.md"), "- [ ] one\n- [ ] two\n- [ ] three\n").unwrap();
@@ -214,9 +226,12 @@ impl Rig {
              [tui]\nscreen_reader_detection_done = true\n[projects.\"{repo}\"]\ntrust_level = \"trusted\"\n"
         );
         std::fs::write(self.path("home/.codex/config.toml"), codex).unwrap();
+        // Where a person's PATH would find them.
+        std::os::unix::fs::symlink(&self.programs.claude, self.path("bin/claude")).unwrap();
+        std::os::unix::fs::symlink(&self.programs.codex, self.path("bin/codex")).unwrap();
         let path = |name: &str| self.path(name).to_string_lossy().into_owned();
         self.variables = BTreeMap::from([
-            ("PATH", PATH.to_owned()),
+            ("PATH", format!("{}:{PATH}", path("bin"))),
             ("HOME", path("home")),
             ("TMPDIR", path("tmp")),
             ("TERM", String::from("xterm-256color")),
@@ -232,6 +247,28 @@ impl Rig {
             ("DISABLE_ERROR_REPORTING", String::from("1")),
         ]);
         self.variables.extend(self.plan.variables.iter().cloned());
+        if self.plan.codex_without_queue {
+            self.hide_queue();
+        }
+    }
+
+    /// Puts the Codex of this test where it can be taken away, and one without `queue` in front of `PATH`.
+    fn hide_queue(&mut self) {
+        let own = self.path("codex");
+        if std::fs::hard_link(&self.programs.codex, &own).is_err() {
+            std::fs::copy(&self.programs.codex, &own).unwrap();
+        }
+        self.programs.codex = own;
+        std::fs::remove_file(self.path("bin/codex")).unwrap();
+        write_script(&self.path("bin/codex"), "exit 2");
+    }
+
+    /// A shell script in the repository, committed.
+    pub fn script(&self, name: &str, text: &str) {
+        let repo = self.path("repo");
+        write_script(&repo.join(name), text);
+        git(&repo, &["add", "-A"]);
+        git(&repo, &["-c", "user.name=dev", "-c", "user.email=dev@example.com", "commit", "-qm", name]);
     }
 
     /// Opens an agent with a first prompt in a pane of its own, beside those that are there; gives the pane. The program
@@ -261,10 +298,27 @@ impl Rig {
         pane.to_owned()
     }
 
+    /// Opens a window that runs a program; gives its pane.
+    pub fn open_window(&self, words: &[String]) -> String {
+        let given = ["new-window", "-d", "-P", "-F", "#{pane_id}", "--"];
+        let words: Vec<&str> = given.into_iter().chain(words.iter().map(String::as_str)).collect();
+        self.tmux_with(&self.variables, &words).trim().to_owned()
+    }
+
+    /// The home of trellis.
+    pub fn home(&self) -> PathBuf {
+        self.path(&self.home)
+    }
+
+    /// Another home from now on.
+    pub fn use_home(&mut self, name: &str) {
+        name.clone_into(&mut self.home);
+    }
+
     /// `trellis` with these words, this test's home, and the agents' environment.
     pub fn command(&self, words: &[&str]) -> Command {
         let mut command = Command::new(install::trellis());
-        command.args(words).arg("--home").arg(self.path("trellis")).env_clear().envs(&self.variables);
+        command.args(words).arg("--home").arg(self.home()).env_clear().envs(&self.variables);
         command.current_dir(self.path("repo")).stdin(Stdio::null());
         command
     }
@@ -283,11 +337,21 @@ impl Rig {
         self.begin(words).finish(limit)
     }
 
-    /// The words that start a run between both panes, driven in the foreground.
-    pub fn start_words(&self, more: &[&str]) -> Vec<String> {
+    /// Begins a run between both panes, driven in the foreground.
+    pub fn begin_run(&self, more: &[&str]) -> Running<'_> {
+        self.begin_start(&[&["--headless"], more].concat())
+    }
+
+    /// Records a run between both panes, to be driven by somebody else.
+    pub fn record_run(&self, more: &[&str]) {
+        let (code, said) = self.begin_start(more).finish(PATIENCE);
+        assert_eq!(code, Some(0), "{said}");
+    }
+
+    fn begin_start(&self, more: &[&str]) -> Running<'_> {
         let (implementer, reviewer) = (self.implementer().to_string(), self.reviewer().to_string());
-        let words = ["run", "start", "--implementer", &implementer, "--reviewer", &reviewer, "--headless"];
-        words.iter().chain(more).map(|word| (*word).to_owned()).collect()
+        let words = ["run", "start", "--implementer", &implementer, "--reviewer", &reviewer];
+        self.begin(&[&words, more].concat())
     }
 
     /// A tmux command on this test's server.
@@ -307,59 +371,44 @@ impl Rig {
         self.tmux(&["capture-pane", "-p", "-t", pane])
     }
 
-    /// The prompts that reached the models, each once, in order.
-    pub fn prompts(&self) -> Vec<Asked> {
-        self.log().iter().filter(|line| line["fresh"] == true).map(asked).collect()
-    }
-
-    /// How many prompts of a side hold these words.
-    pub fn count(&self, side: &str, words: &str) -> usize {
-        self.prompts().iter().filter(|asked| asked.side == side && asked.prompt.contains(words)).count()
-    }
-
-    /// The lines of the models' log.
-    pub fn log(&self) -> Vec<Value> {
-        let log = std::fs::read_to_string(self.path("log")).unwrap_or_default();
-        log.lines().filter_map(|line| serde_json::from_str(line).ok()).collect()
-    }
-
-    /// The transcript of a session, empty without one.
-    pub fn transcript(&self, session: &SessionKey) -> String {
-        let root = match session.agent {
-            Agent::Claude => self.path("home/.claude/projects"),
-            Agent::Codex => self.path("home/.codex/sessions"),
-        };
-        let name = format!("{}.jsonl", session.session_id);
-        let mut folders = vec![root];
-        while let Some(folder) = folders.pop() {
-            for entry in std::fs::read_dir(folder).into_iter().flatten().flatten() {
-                let path = entry.path();
-                if path.is_dir() {
-                    folders.push(path);
-                } else if path.to_string_lossy().ends_with(&name) {
-                    return std::fs::read_to_string(path).unwrap_or_default();
-                }
-            }
+    /// What the Claude of a pane waits for, by its own word.
+    pub fn claude_waits_for(&self, pane: &str) -> Option<String> {
+        match self.session_in(pane)?.status {
+            LiveStatus::Waiting { what } => Some(what),
+            LiveStatus::Idle | LiveStatus::Busy | LiveStatus::Silent => None,
         }
-        String::new()
     }
 
-    /// All records of trellis's home: runs first.
-    pub fn records(&self) -> Vec<Value> {
-        let mut records = Vec::new();
-        for folder in ["checklist-runs", "pairs"] {
-            for file in std::fs::read_dir(self.path("trellis").join(folder)).into_iter().flatten().flatten() {
-                let is_record = file.path().extension().is_some_and(|end| end == "json");
-                let bytes = std::fs::read(file.path()).unwrap_or_default();
-                records.extend(serde_json::from_slice::<Value>(&bytes).ok().filter(|_| is_record));
-            }
-        }
-        records
+    /// Types a text as a person does.
+    pub fn type_in(&self, pane: &str, text: &str) {
+        self.tmux(&["send-keys", "-t", pane, "-l", text]);
     }
 
-    /// Every outbox entry of every record.
-    pub fn entries(&self) -> Vec<Value> {
-        self.records().iter().flat_map(|record| record["outbox"].as_array().cloned().unwrap_or_default()).collect()
+    /// Says something to an agent as a person does: types it, and presses Enter when it stands there.
+    pub fn say(&self, pane: &str, text: &str) {
+        self.type_in(pane, text);
+        self.wait("what was typed", || self.screen(pane).contains(text));
+        // Codex takes an Enter right behind a burst of keys for a line feed.
+        std::thread::park_timeout(Duration::from_millis(400));
+        self.press(pane, "Enter");
+    }
+
+    /// Ends the process of an agent's pane at once.
+    pub fn kill_agent(&self, pane: &str) {
+        let seen = self.session_in(pane).expect("the agent to kill");
+        let done = Command::new("kill").args(["-9", &seen.process.pid.to_string()]).status().unwrap();
+        assert!(done.success());
+    }
+
+    /// The sessions that live now in panes of our own server.
+    pub fn sessions_now(&self) -> Vec<SessionKey> {
+        let ours = |seen: &LiveSession| seen.pane.as_ref().is_ok_and(|pane| pane.server.socket() == self.path("s"));
+        live::discover(&self.settings()).into_iter().filter(ours).map(|seen| seen.session).collect()
+    }
+
+    /// Presses a key.
+    pub fn press(&self, pane: &str, key: &str) {
+        self.tmux(&["send-keys", "-t", pane, key]);
     }
 
     fn came_up<T>(&self, what: &str, mut look: impl FnMut() -> Option<T>) -> Result<T, Skip> {
@@ -392,6 +441,20 @@ impl Rig {
         }
     }
 
+    /// Looks for a while whether something stays as it is. One look may fail: Claude rewrites its status file in place.
+    pub fn stays(&self, what: &str, time: Duration, mut holds: impl FnMut() -> bool) {
+        let end = Instant::now() + time;
+        while Instant::now() < end {
+            let mut looks = 0;
+            while !holds() {
+                looks += 1;
+                assert!(looks < 5, "{what} did not stay:\n{}", self.told());
+                std::thread::park_timeout(Duration::from_millis(100));
+            }
+            std::thread::park_timeout(Duration::from_millis(100));
+        }
+    }
+
     /// What stands on all panes.
     pub fn screens(&self) -> String {
         let panes = self.tmux(&["list-panes", "-a", "-F", "#{pane_id}"]);
@@ -406,11 +469,6 @@ impl Rig {
     }
 }
 
-fn asked(line: &Value) -> Asked {
-    let text = |name: &str| line[name].as_str().unwrap_or_default().to_owned();
-    Asked { side: text("side"), prompt: text("prompt") }
-}
-
 impl Drop for Rig {
     fn drop(&mut self) {
         if std::thread::panicking() && std::env::var_os("TRELLIS_KEEP").is_some() {
@@ -419,6 +477,15 @@ impl Drop for Rig {
             println!("kept in {}: {copied:?}", kept.display());
         }
         self.tmux(&["kill-server"]);
+        // A Codex that was brought back leaves its background server behind.
+        for name in ["daemon.pid", "daemon-updater.pid"] {
+            let told = std::fs::read(self.path("home/.codex/app-server-daemon").join(name)).unwrap_or_default();
+            let told: Value = serde_json::from_slice(&told).unwrap_or_default();
+            if let Some(pid) = told["pid"].as_u64() {
+                let _ = Command::new("kill").arg(pid.to_string()).status();
+                self.pids.borrow_mut().extend(u32::try_from(pid));
+            }
+        }
         let _ = self.models.kill();
         let _ = self.models.wait();
         let end = Instant::now() + Duration::from_secs(10);
@@ -459,6 +526,12 @@ impl Running<'_> {
             std::thread::park_timeout(Duration::from_millis(100));
         }
     }
+
+    /// Ends it at once, as a loss of power would.
+    pub fn kill(mut self) {
+        self.child.kill().unwrap();
+        self.child.wait().unwrap();
+    }
 }
 
 impl Drop for Running<'_> {
@@ -476,6 +549,12 @@ fn start_models(folder: &Path) -> Result<Child, Skip> {
         .stdin(Stdio::null())
         .spawn()
         .map_err(|error| format!("python3: {error}"))
+}
+
+fn write_script(path: &Path, text: &str) {
+    use std::os::unix::fs::PermissionsExt as _;
+    std::fs::write(path, format!("#!/bin/sh\n{text}\n")).unwrap();
+    std::fs::set_permissions(path, std::fs::Permissions::from_mode(0o755)).unwrap();
 }
 
 fn git(folder: &Path, words: &[&str]) {

@@ -1,16 +1,12 @@
 //! The transports alone, as the driver has them, against the real programs.
 
-use tokio::sync::mpsc::{Receiver, channel};
-use trellis::agent::Transports;
-use trellis::driver::ports::{Agents, Job, Outcome};
-use trellis::machine::{Delivery, wire};
+use trellis::machine::wire;
 use trellis::model::ids::Agent::{Claude, Codex};
-use trellis::model::ids::{EntryId, RecordKey, RunId, SessionKey};
-use trellis::model::reach::{InFlight, InputBox, OnItsWay, ProbeAsk, Reach, SendReport, Tick, Transport};
+use trellis::model::reach::{InFlight, InputBox, OnItsWay, Tick, Transport};
 use trellis::model::text::fold;
-use trellis::supervise::Supervisor;
 
 use super::install::{Part, Skip, told};
+use super::port::Port;
 use super::rig::{Plan, Rig};
 
 #[test]
@@ -45,45 +41,4 @@ fn one_message_each() -> Result<(), Skip> {
     assert!(matches!(port.probe(rig.implementer(), None).ticks.box_empty, Tick::Missing(_)));
     assert_eq!(port.send(rig.implementer(), "glued").last_key_at, None);
     Ok(())
-}
-
-/// The transports as the driver has them.
-struct Port {
-    transports: Transports,
-    outcomes: Receiver<Outcome>,
-}
-
-impl Port {
-    fn new(rig: &Rig) -> Self {
-        let (sender, outcomes) = channel(16);
-        Self { transports: Transports::new(rig.settings(), sender, Supervisor::new()), outcomes }
-    }
-
-    fn probe(&mut self, session: &SessionKey, in_flight: Option<&InFlight>) -> Reach {
-        self.transports.begin(Job::Probe(ProbeAsk {
-            session: session.clone(),
-            in_flight: in_flight.cloned(),
-            last_seen: None,
-        }));
-        match self.outcomes.blocking_recv() {
-            Some(Outcome::Probed(key, reach)) if key == *session => *reach,
-            other => panic!("no observation but {other:?}"),
-        }
-    }
-
-    fn send(&mut self, session: &SessionKey, text: &str) -> SendReport {
-        let delivery = Delivery {
-            entry: EntryId::new("r.1"),
-            session: session.clone(),
-            text: text.into(),
-            prompt_bytes: 0,
-            attempt: 1,
-            allow_unknown_box: false,
-        };
-        self.transports.begin(Job::Send(RecordKey::Run(RunId::new("r")), delivery));
-        match self.outcomes.blocking_recv() {
-            Some(Outcome::Sent { report, .. }) => report,
-            other => panic!("no report but {other:?}"),
-        }
-    }
 }
