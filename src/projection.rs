@@ -24,7 +24,7 @@ use crate::machine::Wait;
 use crate::model::config::{PairConfig, RunConfig};
 use crate::model::conversation::Item;
 use crate::model::event::Decision;
-use crate::model::ids::{Agent, RecordKey, Role, SessionKey, SessionRef};
+use crate::model::ids::{Agent, MessageId, RecordKey, Role, SessionKey, SessionRef};
 use crate::model::outbox::{EntryState, Purpose};
 use crate::model::pair::PauseReason;
 use crate::model::reach::{Ticks, Transport};
@@ -157,6 +157,9 @@ pub struct RunView {
     pub relay_list: Vec<RelayView>,
     /// One row per review of the current attempt.
     pub reviews: Vec<ReviewView>,
+    /// Points of the newest review that were named before.
+    #[serde(default)]
+    pub open_points: Vec<OpenPoint>,
     /// The sides.
     pub implementer: SideView,
     /// The sides.
@@ -262,6 +265,15 @@ pub struct ReviewView {
     pub repeated: u32,
     /// Lines that the reviewed turn added, as its tools tell; `None`: one of them does not say.
     pub lines: Option<u32>,
+}
+
+/// A point of the newest review that was named before.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct OpenPoint {
+    /// Its first line.
+    pub words: String,
+    /// The review that named it first, from 1.
+    pub since: u32,
 }
 
 /// One side of a run.
@@ -380,6 +392,18 @@ pub struct Thread {
     pub session: Option<SessionKey>,
     /// Its entries in time order.
     pub entries: Vec<ThreadEntry>,
+    /// Answers of a reviewer that repeat points of earlier ones.
+    #[serde(default)]
+    pub repeated: Vec<Repeated>,
+}
+
+/// An answer that repeats points of earlier ones.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Repeated {
+    /// The answer's message.
+    pub message_id: MessageId,
+    /// The lines of its text, from 0, at which they begin.
+    pub lines: Vec<u32>,
 }
 
 /// One entry of a conversation.
@@ -433,6 +457,9 @@ pub enum ThreadKind {
         edited: bool,
         /// The text, shown only when edited or unfolded.
         text: Arc<str>,
+        /// What it was before a person edited it, if that is kept.
+        #[serde(default)]
+        original: Option<Arc<str>>,
     },
     /// A new phase begins here.
     Phase {

@@ -5,6 +5,8 @@
 
 pub mod action;
 pub mod app;
+pub mod change;
+pub mod compare;
 pub mod draw;
 pub mod dump;
 pub mod editor;
@@ -28,6 +30,7 @@ mod reply;
 pub mod row;
 pub mod sanitise;
 pub mod scroll;
+pub mod search;
 pub mod shell;
 pub mod talk;
 pub mod terminal;

@@ -14,7 +14,7 @@ use super::Ground;
 use super::engine::Engine;
 use super::tell::Seat;
 use crate::agent::scripted::home::Part;
-use crate::agent::{Settings as Transports, live};
+use crate::agent::{Settings as Transports, by_hand, live};
 use crate::cli::Failure;
 use crate::clock;
 use crate::config::{Symbols as Wanted, ThemeName};
@@ -299,6 +299,20 @@ impl ui::Engine for Driver {
             });
             if let Some(Err(why)) = went.await {
                 tracing::warn!("can't go to the pane: {why}");
+            }
+        });
+    }
+
+    fn copy(&self, text: String) {
+        if self.transports.tmux.inside.is_none() {
+            return;
+        }
+        let transports = Arc::clone(&self.transports);
+        let supervisor = self.supervisor.clone();
+        self.supervisor.spawn("copy", async move {
+            let copied = supervisor.blocking("copy", move || by_hand::copy(&text, &transports.tmux));
+            if let Some(Err(why)) = copied.await {
+                tracing::warn!("can't copy through tmux: {why}");
             }
         });
     }

@@ -56,6 +56,7 @@ fn entry(id: &str, text: &str, state: EntryState, turn: Option<&str>) -> Entry {
         duplicates: Vec::new(),
         go_on: false,
         edited: false,
+        original: None,
         forced: false,
         quiet_since: None,
         clock_from: None,

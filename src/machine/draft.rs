@@ -184,6 +184,7 @@ impl<'a, R: Loop> Draft<'a, R> {
             duplicates: Vec::new(),
             go_on: false,
             edited: false,
+            original: None,
             forced: false,
             quiet_since: None,
             clock_from: None,

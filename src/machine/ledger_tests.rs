@@ -78,6 +78,7 @@ fn pair(id: &str, text: &str, state: EntryState, attempts: u32, length: u64) -> 
         duplicates: Vec::new(),
         go_on: false,
         edited: false,
+        original: None,
         forced: false,
         quiet_since: None,
         clock_from: None,

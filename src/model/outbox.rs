@@ -71,6 +71,9 @@ pub struct Entry {
     /// A person changed it before it went out (look first).
     #[serde(default)]
     pub edited: bool,
+    /// Its text before that.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub original: Option<TextRef>,
     /// A person does not want to wait for background agents or a long quiet time of the target.
     #[serde(default)]
     pub forced: bool,

@@ -34,6 +34,7 @@ pub fn view(foreign: &ReadOnly) -> Option<RunView> {
         phases: Vec::new(),
         relay_list: Vec::new(),
         reviews: Vec::new(),
+        open_points: Vec::new(),
         implementer: side(value, "implementer"),
         reviewer: side(value, "reviewer"),
         banner: None,

@@ -41,6 +41,7 @@ pub fn view(record: &RecordFacts<'_>, facts: &Facts<'_>) -> Option<RunView> {
         phases: record.run.map(|run| phases(run, record)).unwrap_or_default(),
         relay_list: reviews::relay_list(record),
         reviews: reviews::reviews(record),
+        open_points: reviews::open_points(record),
         implementer: side(implementer, &labels, Role::Implementer, record.implementer),
         reviewer: side(reviewer, &labels, Role::Reviewer, record.reviewer),
         banner,

@@ -1,12 +1,13 @@
 //! Relays and reviews of the attempt that is looked at: what was carried, how many points, which repeat.
 
 use super::facts::RecordFacts;
-use super::{RelayView, ReviewView};
+use super::{OpenPoint, RelayView, Repeated, ReviewView};
 use crate::model::conversation::{Conversation, ItemKind, Turn};
 use crate::model::ids::{MessageId, Role, TurnId};
 use crate::model::outbox::{Entry, EntryState};
 use crate::model::pair::{Direction, PairRecord, Round};
 use crate::model::text::first_line;
+use crate::verdict::points::Point;
 use crate::verdict::{self, points};
 
 /// Relays of the current pair and of those it continues, oldest first; an undelivered one is the last.
@@ -48,6 +49,31 @@ pub fn reviews(record: &RecordFacts<'_>) -> Vec<ReviewView> {
         .collect()
 }
 
+/// Answers of this attempt that repeat points of earlier ones, with the places of these.
+#[must_use]
+pub fn repeated(record: &RecordFacts<'_>) -> Vec<Repeated> {
+    let judged = judged_answers(record, &chain(record));
+    let with_repeats = judged.into_iter().filter(|answer| answer.repeated > 0);
+    with_repeats
+        .filter_map(|answer| {
+            let lines = answer.found.iter().filter(|(_, since)| since.is_some()).map(|(point, _)| point.line);
+            let lines = lines.filter_map(|line| u32::try_from(line).ok()).collect();
+            Some(Repeated { message_id: answer.message_id?, lines })
+        })
+        .collect()
+}
+
+/// Points of the newest review that were named before, each with the review that named it first.
+#[must_use]
+pub fn open_points(record: &RecordFacts<'_>) -> Vec<OpenPoint> {
+    let newest = judged_answers(record, &chain(record)).pop();
+    let found = newest.map(|answer| answer.found).unwrap_or_default();
+    found
+        .into_iter()
+        .filter_map(|(point, since)| Some(OpenPoint { words: first_line(&point.text), since: since? }))
+        .collect()
+}
+
 /// The current pair and, before it, those it continues.
 fn chain<'a>(record: &RecordFacts<'a>) -> Vec<&'a PairRecord> {
     let mut chain: Vec<&PairRecord> = Vec::new();
@@ -70,13 +96,15 @@ struct Judged {
     points: u32,
     repeated: u32,
     lines: Option<u32>,
+    /// Its points, and for a repeated one the review that named it first, from 1.
+    found: Vec<(Point, Option<u32>)>,
 }
 
 /// The reviewer's answer to each relay it got, in order.
 fn judged_answers(record: &RecordFacts<'_>, chain: &[&PairRecord]) -> Vec<Judged> {
     let Some(reviewer) = record.conversation(Role::Reviewer) else { return Vec::new() };
     let builder = record.conversation(Role::Implementer);
-    let mut earlier: Vec<String> = Vec::new();
+    let mut earlier: Vec<Vec<String>> = Vec::new();
     let mut judged: Vec<Judged> = Vec::new();
     let to_reviewer =
         chain.iter().flat_map(|pair| &pair.rounds).filter(|round| round.direction == Direction::ToReviewer);
@@ -90,16 +118,19 @@ fn judged_answers(record: &RecordFacts<'_>, chain: &[&PairRecord]) -> Vec<Judged
         let Some(answer) = &turn.answer else { continue };
         let is_approval =
             record.pair.is_some_and(|pair| verdict::stop_signal(&answer.text, &pair.config.stop_signal).is_match());
-        let points = if is_approval { Vec::new() } else { points::points(&answer.text) };
-        let repeated = points::repeats(&points, &earlier).into_iter().filter(|repeats| *repeats).count();
+        let points = if is_approval { Vec::new() } else { points::located(&answer.text) };
+        let texts: Vec<String> = points.iter().map(|point| point.text.clone()).collect();
+        let since = points::first_named(&texts, &earlier);
+        let repeated = since.iter().flatten().count();
         judged.push(Judged {
             turn_id: turn.id.clone(),
             message_id: Some(answer.message_id.clone()),
             points: u32::try_from(points.len()).unwrap_or(u32::MAX),
             repeated: u32::try_from(repeated).unwrap_or(u32::MAX),
             lines: builder.and_then(|builder| changed_lines(builder, round.source_turn_id.as_ref())),
+            found: points.into_iter().zip(since).collect(),
         });
-        earlier.extend(points);
+        earlier.push(texts);
     }
     judged
 }

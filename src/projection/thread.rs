@@ -7,7 +7,7 @@ use jiff::Timestamp;
 
 use super::facts::RecordFacts;
 use super::words::{self, Labels};
-use super::{Thread, ThreadEntry, ThreadKind, record};
+use super::{Thread, ThreadEntry, ThreadKind, record, reviews};
 use crate::machine::ledger::{Ledger, Origin};
 use crate::model::conversation::{Conversation, Item, ItemKind, Turn};
 use crate::model::ids::{EntryId, MessageId, Role, SessionKey, SessionRef, TurnId};
@@ -45,7 +45,7 @@ pub fn of_record(facts: &RecordFacts<'_>) -> Thread {
     }));
     entries.sort_by_key(|(at, _)| *at);
     let entries = entries.into_iter().flat_map(|(_, group)| group).collect();
-    Thread { record: Some(key), session: None, entries }
+    Thread { record: Some(key), session: None, entries, repeated: reviews::repeated(facts) }
 }
 
 /// The thread of one session.
@@ -56,7 +56,7 @@ pub fn of_session(session: &SessionRef, conversation: &Conversation, ledger: &Le
     let mut none = BTreeMap::new();
     let entries =
         side.from(0).flat_map(|(at, turn)| side.turn(at, turn, &[], &mut none)).flat_map(|(_, group)| group).collect();
-    Thread { record: None, session: Some(session.key()), entries }
+    Thread { record: None, session: Some(session.key()), entries, repeated: Vec::new() }
 }
 
 /// Attempts that begin a phase, and those that review one once more.
@@ -149,6 +149,7 @@ fn entry_line(entry: &Entry, n: Option<u32>, labels: &Labels) -> (Place, RelayLi
         state: entry.state,
         edited: entry.edited,
         text: entry.text.inline.clone(),
+        original: entry.original.as_ref().map(|text| text.inline.clone()).filter(|text| !text.is_empty()),
     };
     (place, RelayLine { sort_at, entry: ThreadEntry { at: sort_at, kind } })
 }
@@ -170,6 +171,7 @@ fn round_line(round: &Round, pair: &PairRecord, labels: &Labels) -> (Place, Rela
         state: EntryState::Delivered,
         edited: round.edited,
         text: round.text.inline.clone(),
+        original: None,
     };
     (place, RelayLine { sort_at: Some(round.at), entry: ThreadEntry { at: Some(round.at), kind } })
 }

@@ -134,8 +134,11 @@ impl Kept for PairRecord {
     }
 
     fn texts(&mut self) -> Vec<(Need, &mut TextRef)> {
-        let mut texts: Vec<(Need, &mut TextRef)> =
-            self.outbox.iter_mut().map(|entry| (need_of(entry), &mut entry.text)).collect();
+        let mut texts: Vec<(Need, &mut TextRef)> = Vec::new();
+        for entry in &mut self.outbox {
+            texts.push((need_of(entry), &mut entry.text));
+            texts.extend(entry.original.as_mut().map(|original| (Need::History, original)));
+        }
         texts.extend(self.rounds.iter_mut().map(|round| (Need::History, &mut round.text)));
         texts.extend(self.pending_confirm.iter_mut().map(|pending| (Need::Vital, &mut pending.text)));
         texts.extend(self.due.iter_mut().map(|due| (Need::Later, &mut due.text)));

@@ -110,6 +110,8 @@ actions! {
     ShowAll = "show-all",
     /// How much of the agents' work is shown.
     Detail = "detail",
+    /// Compare two answers of a side.
+    Compare = "compare",
     /// Open a text outside.
     Outside = "open-outside",
     /// The phase (or turn) before.

@@ -12,6 +12,7 @@ use crate::model::command::{Command, Reply};
 use crate::model::ids::{RecordKey, Role, SessionKey};
 use crate::projection::{Banner, Projection, RunView, SessionView, Shown};
 
+use super::compare::Compare;
 use super::editor::Editor;
 use super::form::Form;
 use super::key::Key;
@@ -74,6 +75,8 @@ pub enum Over {
     Editor(Box<Writing>),
     /// A relay that waits for a look.
     Look(Look),
+    /// Two answers of a side.
+    Compare(Box<Compare>),
     /// The filter or search line.
     Line(LineEdit),
     /// A question.
@@ -395,7 +398,7 @@ impl App {
             Some(Over::Form(_)) => Place::Form,
             Some(Over::Editor(_)) => Place::Editor,
             Some(Over::Look(_)) => Place::LookFirst,
-            Some(Over::Question(_)) | None => self.screen_place(),
+            Some(Over::Question(_) | Over::Compare(_)) | None => self.screen_place(),
         }
     }
 
@@ -520,6 +523,9 @@ impl App {
     pub fn wake(&self, times: &Times) {
         if let Some(said) = &self.said {
             times.wake_at(said.at + SAID_FOR);
+        }
+        if self.talk.search.is_busy() {
+            times.wake_at(self.now + SignedDuration::from_millis(1));
         }
         if self.order_is_stale() {
             times.wake_at(self.last_key + ORDER_HOLDS);

@@ -1,6 +1,7 @@
 //! A whole frame: which parts stand where at this size. Pure: the state and a buffer in, cells and wishes out.
 
 mod bits;
+mod compare;
 mod dialogs;
 mod footer;
 mod form;
@@ -18,7 +19,7 @@ use ratatui::layout::Rect;
 use super::app::{App, Over, Screen};
 use super::layout::{SHORT, SMALLEST, WIDE, too_small};
 use super::paint::Painter;
-use super::row::{Row, Rule};
+use super::row::{Row, Rule, Span};
 use super::theme::{Symbols, Theme, reduce};
 use super::times::Times;
 use super::width::columns;
@@ -39,7 +40,7 @@ pub fn frame(app: &mut App, theme: &Theme, symbols: Symbols, buffer: &mut Buffer
     let times = app.times();
     let mut painter = Painter::new(buffer, theme);
     painter.sideways = app.talk.sideways;
-    painter.needle.clone_from(&app.talk.needle);
+    app.talk.search.needle().words().clone_into(&mut painter.needle);
     if too_small((area.width, area.height)) {
         let words = format!("too small, needs {}×{}", SMALLEST.0, SMALLEST.1);
         painter.row(Rect { height: area.height.min(1), ..area }, &Row::plain(words));
@@ -58,8 +59,7 @@ pub fn frame(app: &mut App, theme: &Theme, symbols: Symbols, buffer: &mut Buffer
 
 fn whole(app: &mut App, painter: &mut Painter<'_>, area: Rect, times: &Times) {
     let is_wide = area.width >= WIDE && area.height >= SHORT;
-    let covers =
-        matches!(dialog(app), Some(Over::Help(_) | Over::Menu(_) | Over::Form(_) | Over::Editor(_) | Over::Look(_)));
+    let covers = matches!(dialog(app), Some(over) if !matches!(over, Over::Line(_) | Over::Question(_)));
     match (is_wide, covers) {
         (true, _) => wide::draw(app, painter, area, times, covers),
         (false, true) => dialogs::draw(app, painter, area, times),
@@ -91,6 +91,8 @@ struct Page {
     double: bool,
     /// The rule above the footer stays single all the same.
     single_below: bool,
+    /// What stands in the rule above the footer.
+    below: Vec<Span>,
     cursor: Option<(usize, usize)>,
 }
 
@@ -124,7 +126,7 @@ impl Page {
         rows.extend(self.body.iter().take(room).cloned());
         rows.resize(body_at + room, Row::blank());
         if footer > 0 {
-            rows.push(rule(self.double && !self.single_below));
+            rows.push(Row { body: self.below.clone(), ..rule(self.double && !self.single_below) });
         }
         // On a short terminal the last footer line is the one that says how to get further.
         rows.extend(self.footer.iter().skip(self.footer.len() - footer).cloned());

@@ -27,6 +27,10 @@ pub trait Engine {
 
     /// Brings the pane of a session before the person.
     fn go_to_pane(&self, session: SessionKey);
+
+    /// Puts a text where the terminal multiplexer around trellis keeps copied texts, if there is one: it may not let the
+    /// terminal's own sequence through.
+    fn copy(&self, text: String);
 }
 
 /// What is remembered between two starts of the screen (form values, dismissed notes).

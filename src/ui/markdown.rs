@@ -1,22 +1,36 @@
-//! Agents' Markdown as rows: headings, lists, emphasis, code verbatim, tables, quotes, diffs.
+//! Agents' Markdown as rows: headings, lists, emphasis, code verbatim, tables, quotes, diffs. Every word of it is shown:
+//! what has no look of its own (HTML, footnotes, definitions of links) stands there as it was written.
 //! A newline inside a paragraph stays one: agents mean it. Knows no position on the screen.
+
+mod diffs;
+mod table;
+
+use std::ops::Range;
 
 use pulldown_cmark::{CodeBlockKind, Event, HeadingLevel, Options, Parser, Tag, TagEnd};
 
+use self::table::Table;
 use super::row::{Row, Span, Tone, text, toned};
 use super::sanitise::clean_block;
-use super::width::{pad, width};
+use super::width::width;
 use super::wrap::wrap;
 
-/// Rows of a Markdown text in `columns`.
+/// Columns that what stands in front of a line (quotes, lists in lists) leaves to the line itself, where it can.
+const LEAST_ROOM: usize = 16;
+
+/// Rows of a Markdown text in `columns`; `marks`: lines of it, from 0, whose point gets a `=` in front.
 #[must_use]
-pub fn rows(source: &str, columns: usize) -> Vec<Row> {
+pub fn rows(source: &str, columns: usize, marks: &[usize]) -> Vec<Row> {
     let source = clean_block(source);
-    let mut page = Page::new(columns.max(4));
+    let mut marks = marks.to_vec();
+    let fenced = diffs::fenced(&source, &mut marks);
+    let source = fenced.as_deref().unwrap_or(&source);
+    let mut page = Page::new(source, columns.max(4), marks);
     let options = Options::ENABLE_TABLES | Options::ENABLE_STRIKETHROUGH | Options::ENABLE_TASKLISTS;
-    for event in Parser::new_ext(&source, options) {
-        page.take(event);
+    for (event, range) in Parser::new_ext(source, options).into_offset_iter() {
+        page.take(event, range);
     }
+    page.definitions(source.len());
     page.end_paragraph();
     while page.rows.last().is_some_and(|row| row.words().trim().is_empty()) {
         page.rows.pop();
@@ -31,8 +45,19 @@ enum Layer {
     Item(Option<String>, usize),
 }
 
-struct Page {
+impl Layer {
+    const fn columns(&self) -> usize {
+        match self {
+            Self::Quote => 2,
+            Self::Item(_, columns) => *columns,
+        }
+    }
+}
+
+struct Page<'a> {
+    source: &'a str,
     columns: usize,
+    marks: Vec<usize>,
     rows: Vec<Row>,
     line: Vec<Span>,
     layers: Vec<Layer>,
@@ -41,9 +66,13 @@ struct Page {
     emphasis: u32,
     heading: bool,
     code: Option<Fence>,
-    link: Option<(String, usize)>,
+    links: Vec<Link>,
     table: Option<Table>,
     gap: bool,
+    /// Everything before it has been shown.
+    shown: usize,
+    /// Where the block begins that is begun.
+    at: usize,
 }
 
 struct Fence {
@@ -51,16 +80,18 @@ struct Fence {
     text: String,
 }
 
-#[derive(Default)]
-struct Table {
-    lines: Vec<Vec<String>>,
-    cell: String,
+struct Link {
+    target: String,
+    title: String,
+    words: String,
 }
 
-impl Page {
-    const fn new(columns: usize) -> Self {
+impl<'a> Page<'a> {
+    const fn new(source: &'a str, columns: usize, marks: Vec<usize>) -> Self {
         Self {
+            source,
             columns,
+            marks,
             rows: Vec::new(),
             line: Vec::new(),
             layers: Vec::new(),
@@ -69,37 +100,75 @@ impl Page {
             emphasis: 0,
             heading: false,
             code: None,
-            link: None,
+            links: Vec::new(),
             table: None,
             gap: false,
+            shown: 0,
+            at: 0,
         }
     }
 
-    fn take(&mut self, event: Event<'_>) {
+    fn take(&mut self, event: Event<'_>, range: Range<usize>) {
+        let end = range.end;
         match event {
-            Event::Start(tag) => self.start(tag),
-            Event::End(tag) => self.end(tag),
+            Event::Start(tag) => {
+                if is_block(&tag) {
+                    self.definitions(range.start);
+                    self.shown = self.shown.max(range.start);
+                    self.at = range.start;
+                }
+                self.start(tag, range);
+                return;
+            }
+            Event::End(tag) => {
+                if matches!(tag, TagEnd::Item | TagEnd::BlockQuote(_)) {
+                    self.definitions(end);
+                }
+                self.end(tag, &range);
+            }
             Event::Text(words) => self.words(&words),
             Event::Code(words) => self.push(Tone::Code, &format!("`{words}`")),
             Event::InlineMath(words) | Event::DisplayMath(words) => self.push(Tone::Code, &words),
             Event::Html(words) | Event::InlineHtml(words) => self.html(&words),
             Event::SoftBreak | Event::HardBreak => match &mut self.table {
-                Some(table) => table.cell.push(' '),
+                Some(table) => table.cell.push(text(" ")),
                 None => self.end_line(),
             },
             Event::Rule => {
+                self.definitions(range.start);
+                self.at = range.start;
                 self.begin_block();
                 self.line.push(text("─".repeat(self.room().min(12))));
-                self.end_paragraph();
+                self.end_block();
             }
             Event::TaskListMarker(done) => self.push(Tone::Text, if done { "[x] " } else { "[ ] " }),
-            Event::FootnoteReference(name) => self.push(Tone::Text, &format!("[{name}]")),
+            Event::FootnoteReference(name) => self.push(Tone::Text, &format!("[^{name}]")),
         }
+        self.shown = self.shown.max(end);
     }
 
-    fn start(&mut self, tag: Tag<'_>) {
+    /// Definitions of links are no event: what was passed over up to `to` and looks like one is shown as it stands.
+    fn definitions(&mut self, to: usize) {
+        let passed = self.source.get(self.shown..to).unwrap_or("");
+        if !passed.contains("]:") {
+            return;
+        }
+        let lines: Vec<&str> = passed.lines().map(|line| line.trim_start_matches(['>', ' ', '-', '*', '+'])).collect();
+        for line in lines.into_iter().filter(|line| !line.trim().is_empty()) {
+            self.begin_block();
+            self.line.push(text(line));
+            self.end_line();
+        }
+        self.gap = true;
+        self.shown = self.shown.max(to);
+    }
+
+    fn start(&mut self, tag: Tag<'_>, range: Range<usize>) {
         match tag {
-            Tag::Paragraph => self.begin_block(),
+            Tag::Paragraph => {
+                self.begin_block();
+                self.mark_at(range.start);
+            }
             Tag::Heading { level, .. } => {
                 self.begin_block();
                 self.heading = true;
@@ -111,11 +180,8 @@ impl Page {
                 self.begin_block();
                 self.layers.push(Layer::Quote);
             }
-            Tag::CodeBlock(kind) => {
-                self.begin_block();
-                let diff = matches!(&kind, CodeBlockKind::Fenced(name) if name.starts_with("diff") || name.starts_with("patch"));
-                self.code = Some(Fence { diff, text: String::new() });
-            }
+            Tag::HtmlBlock => self.begin_block(),
+            Tag::CodeBlock(kind) => self.start_code(&kind),
             Tag::List(first) => {
                 self.end_paragraph();
                 if self.lists.is_empty() {
@@ -127,31 +193,49 @@ impl Page {
             Tag::Item => {
                 self.end_paragraph();
                 self.gap = false;
-                let marker = self.next_marker();
+                let repeats = self.takes_mark(range.start);
+                let marker = self.next_marker(repeats);
                 let columns = width(&marker);
                 self.layers.push(Layer::Item(Some(marker), columns));
             }
-            Tag::Table(_) => {
+            Tag::Table(alignments) => {
                 self.begin_block();
-                self.table = Some(Table::default());
+                self.table = Some(Table::new(alignments));
             }
             Tag::TableHead | Tag::TableRow => {
                 if let Some(table) = &mut self.table {
-                    table.lines.push(Vec::new());
+                    table.begin_line(range.start);
                 }
             }
             Tag::Emphasis => self.emphasis += 1,
             Tag::Strong => self.strong += 1,
-            Tag::Link { dest_url, .. } | Tag::Image { dest_url, .. } => {
-                self.link = Some((dest_url.into_string(), self.line.len()));
+            Tag::Strikethrough => self.push(Tone::Text, "~~"),
+            Tag::Link { dest_url, title, .. } | Tag::Image { dest_url, title, .. } => {
+                let (target, title) = (dest_url.into_string(), title.into_string());
+                self.links.push(Link { target, title, words: String::new() });
             }
             _ => {}
         }
     }
 
-    fn end(&mut self, tag: TagEnd) {
+    fn start_code(&mut self, kind: &CodeBlockKind<'_>) {
+        self.begin_block();
+        let info = match kind {
+            CodeBlockKind::Fenced(info) => info.trim(),
+            CodeBlockKind::Indented => "",
+        };
+        let language = info.split([' ', ',', '{']).next().unwrap_or("");
+        // A language alone is markup; a file's name, or anything else that stands there, is said.
+        if !info.chars().all(|c| c.is_ascii_alphanumeric() || matches!(c, '+' | '#' | '-' | '_')) {
+            self.line.push(text(info));
+            self.end_line();
+        }
+        self.code = Some(Fence { diff: matches!(language, "diff" | "patch"), text: String::new() });
+    }
+
+    fn end(&mut self, tag: TagEnd, range: &Range<usize>) {
         match tag {
-            TagEnd::Paragraph => self.end_block(),
+            TagEnd::Paragraph | TagEnd::HtmlBlock => self.end_block(),
             TagEnd::Heading(_) => {
                 self.end_paragraph();
                 self.heading = false;
@@ -177,15 +261,18 @@ impl Page {
             }
             TagEnd::TableCell => {
                 if let Some(table) = &mut self.table {
-                    let cell = std::mem::take(&mut table.cell);
-                    if let Some(line) = table.lines.last_mut() {
-                        line.push(cell.trim().to_owned());
-                    }
+                    table.end_cell(range.end);
+                }
+            }
+            TagEnd::TableRow => {
+                if let Some(table) = &mut self.table {
+                    table.surplus(self.source.get(table.end..range.end).unwrap_or(""));
                 }
             }
             TagEnd::Table => self.end_table(),
             TagEnd::Emphasis => self.emphasis = self.emphasis.saturating_sub(1),
             TagEnd::Strong => self.strong = self.strong.saturating_sub(1),
+            TagEnd::Strikethrough => self.push(Tone::Text, "~~"),
             TagEnd::Link | TagEnd::Image => self.end_link(),
             _ => {}
         }
@@ -204,45 +291,85 @@ impl Page {
         }
     }
 
+    /// HTML as it stands, line by line.
     fn html(&mut self, words: &str) {
-        for (index, line) in words.trim_end_matches('\n').split('\n').enumerate() {
-            if index > 0 {
-                self.end_line();
+        let mut lines = words.split('\n').peekable();
+        while let Some(line) = lines.next() {
+            let is_last = lines.peek().is_none();
+            if !(is_last && line.is_empty()) {
+                self.push(Tone::Text, line);
             }
-            self.push(Tone::Text, line);
+            if !is_last && self.table.is_none() {
+                self.end_paragraph();
+            }
         }
     }
 
     fn push(&mut self, tone: Tone, words: &str) {
+        for link in &mut self.links {
+            link.words.push_str(words);
+        }
         match &mut self.table {
-            Some(table) => table.cell.push_str(words),
+            Some(table) => table.cell.push(toned(tone, words)),
             None => self.line.push(toned(tone, words)),
         }
     }
 
-    fn next_marker(&mut self) -> String {
+    /// Whether a marked line begins here; each mark is used once.
+    fn takes_mark(&mut self, at: usize) -> bool {
+        if self.marks.is_empty() {
+            return false;
+        }
+        let line = self.source.get(..at).unwrap_or("").matches('\n').count();
+        let found = self.marks.iter().position(|mark| *mark == line);
+        found.map(|place| self.marks.swap_remove(place)).is_some()
+    }
+
+    fn mark_at(&mut self, at: usize) {
+        if self.takes_mark(at) {
+            self.line.push(toned(Tone::Held, "= "));
+        }
+    }
+
+    /// The marker of the next item; of a point that was named before with a `=`.
+    fn next_marker(&mut self, repeats: bool) -> String {
+        let again = if repeats { "= " } else { "" };
         match self.lists.last_mut() {
             Some(Some(number)) => {
-                let marker = format!("{number}. ");
+                let marker = format!("{again}{number}. ");
                 *number += 1;
                 marker
             }
+            _ if repeats => again.to_owned(),
             _ => "- ".to_owned(),
         }
     }
 
+    /// Columns of all layers, and how many of them may be drawn.
+    fn front(&self) -> (usize, usize) {
+        let all = self.layers.iter().map(Layer::columns).sum::<usize>();
+        (all, all.min(self.columns.saturating_sub(LEAST_ROOM.min(self.columns / 2).max(4))))
+    }
+
     /// Columns left of what stands in front.
     fn room(&self) -> usize {
-        self.columns.saturating_sub(spans_of(&self.layers)).max(4)
+        self.columns.saturating_sub(self.front().1).max(1)
     }
 
     fn begin_block(&mut self) {
         self.end_paragraph();
-        if self.gap && !self.rows.is_empty() {
-            let lead = self.lead(false);
+        if self.gap && !self.rows.is_empty() && self.stands_apart() {
+            let lead = self.lead(false).0;
             self.rows.push(Row { lead, ..Row::default() });
         }
         self.gap = false;
+    }
+
+    /// Whether the source has an empty line before the block: what agents wrote close together stays so.
+    fn stands_apart(&self) -> bool {
+        let mut lines = self.source.get(..self.at).unwrap_or("").rsplit('\n');
+        lines.next();
+        lines.next().is_some_and(|line| line.trim_matches([' ', '>']).is_empty())
     }
 
     fn end_block(&mut self) {
@@ -257,87 +384,98 @@ impl Page {
     }
 
     fn end_line(&mut self) {
-        let line = std::mem::take(&mut self.line);
+        let (mut lead, marker) = self.lead(true);
+        let mut line = std::mem::take(&mut self.line);
+        if !marker.is_empty() {
+            line.insert(0, text(marker));
+        }
         let room = self.room();
         for row in wrap(&line, room, &[]) {
-            let lead = self.lead(true);
-            self.rows.push(Row { lead, ..row });
+            let next = self.lead(false).0;
+            self.rows.push(Row { lead: std::mem::replace(&mut lead, next), ..row });
         }
     }
 
-    /// What stands in front of the next line; a list marker is used up.
-    fn lead(&mut self, use_marker: bool) -> Vec<Span> {
-        self.layers
-            .iter_mut()
-            .map(|layer| match layer {
-                Layer::Quote => text("│ "),
-                Layer::Item(marker, columns) => match if use_marker { marker.take() } else { None } {
-                    Some(marker) => text(marker),
-                    None => text(" ".repeat(*columns)),
+    /// What stands in front of the next line, and list markers that find no room there and belong into the line.
+    fn lead(&mut self, use_marker: bool) -> (Vec<Span>, String) {
+        let (all, drawn) = self.front();
+        let fits = all == drawn;
+        let mut left = drawn;
+        let mut markers = String::new();
+        let mut lead = Vec::with_capacity(self.layers.len());
+        for layer in &mut self.layers {
+            let columns = layer.columns().min(left);
+            left -= columns;
+            let words = match layer {
+                Layer::Quote => "> ".to_owned(),
+                Layer::Item(marker, _) => match (if use_marker { marker.take() } else { None }, fits) {
+                    (Some(marker), true) => marker,
+                    (Some(marker), false) => {
+                        markers.push_str(&marker);
+                        String::new()
+                    }
+                    (None, _) => String::new(),
                 },
-            })
-            .collect()
+            };
+            if columns > 0 {
+                lead.push(text(super::width::pad(&words, columns)));
+            }
+        }
+        (lead, markers)
     }
 
     fn end_code(&mut self) {
         let Some(fence) = self.code.take() else { return };
         for line in fence.text.trim_end_matches('\n').split('\n') {
-            let tone = match line.chars().next() {
-                Some('+') if fence.diff => Tone::Added,
-                Some('-') if fence.diff => Tone::Removed,
-                _ => Tone::Code,
-            };
-            let mut lead = self.lead(true);
-            lead.push(text("│ "));
-            self.rows.push(Row { lead, body: vec![toned(tone, line)], slides: true, ..Row::default() });
+            let tone = if fence.diff { diffs::tone(line) } else { Tone::Code };
+            self.slide(vec![toned(tone, line)], "│ ");
         }
         self.gap = true;
     }
 
+    /// The target of a link, where its words do not say it already.
     fn end_link(&mut self) {
-        let Some((target, from)) = self.link.take() else { return };
-        let shown: String = self.line.iter().skip(from).map(Span::text).collect();
-        if !target.is_empty() && shown != target && self.table.is_none() {
-            self.push(Tone::Text, &format!(" <{target}>"));
+        let Some(Link { target, title, words }) = self.links.pop() else { return };
+        let title = if title.is_empty() { title } else { format!(" \"{title}\"") };
+        if !title.is_empty() || !target.is_empty() && words != target {
+            self.push(Tone::Text, &format!(" <{target}{title}>"));
         }
     }
 
     fn end_table(&mut self) {
         let Some(table) = self.table.take() else { return };
-        let count = table.lines.iter().map(Vec::len).max().unwrap_or(0);
-        let widths: Vec<usize> = (0..count)
-            .map(|at| table.lines.iter().filter_map(|line| line.get(at)).map(|cell| width(cell)).max().unwrap_or(0))
-            .collect();
-        for (index, line) in table.lines.iter().enumerate() {
-            let cells: Vec<String> = widths
-                .iter()
-                .enumerate()
-                .map(|(at, columns)| pad(line.get(at).map_or("", String::as_str), *columns))
-                .collect();
-            let tone = if index == 0 { Tone::Strong } else { Tone::Text };
-            self.slide(tone, cells.join("  ").trim_end());
-            if index == 0 {
-                let rule: Vec<String> = widths.iter().map(|columns| "─".repeat(*columns)).collect();
-                self.slide(Tone::Text, &rule.join("  "));
-            }
+        for line in table.into_lines() {
+            self.slide(line, "");
         }
         self.gap = true;
     }
 
-    fn slide(&mut self, tone: Tone, line: &str) {
-        let lead = self.lead(true);
-        self.rows.push(Row { lead, body: vec![toned(tone, line)], slides: true, ..Row::default() });
+    /// A line that is kept as it is and scrolled sideways.
+    fn slide(&mut self, body: Vec<Span>, front: &str) {
+        let (mut lead, marker) = self.lead(true);
+        if !marker.is_empty() {
+            self.rows.push(Row { lead: lead.clone(), body: vec![text(marker)], ..Row::default() });
+        }
+        if !front.is_empty() {
+            lead.push(text(front));
+        }
+        self.rows.push(Row { lead, body, slides: true, ..Row::default() });
     }
 }
 
-fn spans_of(layers: &[Layer]) -> usize {
-    layers
-        .iter()
-        .map(|layer| match layer {
-            Layer::Quote => 2,
-            Layer::Item(_, columns) => *columns,
-        })
-        .sum()
+/// Whether a tag begins a block of its own, not something inside a line.
+const fn is_block(tag: &Tag<'_>) -> bool {
+    matches!(
+        tag,
+        Tag::Paragraph
+            | Tag::Heading { .. }
+            | Tag::BlockQuote(_)
+            | Tag::CodeBlock(_)
+            | Tag::HtmlBlock
+            | Tag::List(_)
+            | Tag::Item
+            | Tag::Table(_)
+    )
 }
 
 #[cfg(test)]

@@ -1,11 +1,15 @@
 //! Keys that order something of a run or a session: what they send, what they ask first, why they cannot.
 //! An order names the record and the revision that the last frame showed, never what came since.
 
+use std::sync::Arc;
+
 use crate::model::command::{Command, Confirm, Control, SessionControl};
 use crate::model::ids::{RecordKey, Role, SessionKey};
 use crate::model::pair::PauseReason;
 use crate::model::reach::Transport;
+use crate::model::text::first_line;
 use crate::projection::{RunView, SessionView, Stage, Standing, ThreadKind};
+use crate::verdict::points;
 
 use super::action::Action;
 use super::app::{Answer, App, Effect, Over, Purpose, Question, Screen, Then};
@@ -13,6 +17,7 @@ use super::form::{Field, Form, FormKind};
 use super::key::Key;
 use super::menu::{Choice, Menu, MenuItem};
 use super::order::is_over;
+use super::talk::answer_at;
 
 impl App {
     /// An action about a run or a session.
@@ -250,10 +255,40 @@ impl App {
 
     fn copy(&mut self) -> Vec<Effect> {
         if let Some((text, what)) = self.words_here() {
-            return self.copied(text, what);
+            let findings = self.findings_here();
+            if findings.len() < 2 || self.after_refusal {
+                return self.copied(text, what);
+            }
+            self.copy_findings(text, what, findings);
+            return Vec::new();
         }
         self.say("nothing to copy here", false);
         Vec::new()
+    }
+
+    /// The points of the review in view: one of them can be wanted alone.
+    fn findings_here(&self) -> Vec<String> {
+        let in_talk = matches!(self.screen(), Screen::Run(_));
+        let review = self.talk.in_view(|thread, at| answer_at(thread, at).map(|(role, text)| (role, Arc::clone(text))));
+        match (review, self.talk.text_in_view()) {
+            // Another text may be nearer than the newest answer.
+            (Some(((Role::Reviewer, text), at)), Some((_, shown))) if in_talk && at == shown => points::points(&text),
+            _ => Vec::new(),
+        }
+    }
+
+    fn copy_findings(&mut self, text: String, what: String, findings: Vec<String>) {
+        let whole = (what.clone(), text, what);
+        let each = findings.into_iter().zip(1..).map(|(point, n)| {
+            let words = format!("{n}  {}", crate::projection::words::unmarked(&first_line(&point)));
+            (words, point, format!("point {n}"))
+        });
+        let items = std::iter::once(whole).chain(each).map(|(words, text, what)| {
+            let choice = Choice::Do(vec![Effect::Copy { text, what }]);
+            MenuItem { words, right: String::new(), impossible: None, choice }
+        });
+        let menu = Menu::few("copy", items.collect());
+        self.over.push(Over::Menu(Box::new(menu)));
     }
 
     /// Copies, unless the key was meant as a yes to a question that was not asked or is gone.

@@ -76,13 +76,21 @@ impl<'a> Painter<'a> {
 
     fn spans(&mut self, x: u16, y: u16, room: usize, spans: &[Span], shift: usize) {
         let (mut at, mut left, mut gone) = (x, room, shift);
-        let mut rest = spans_width(spans).saturating_sub(shift);
+        let all = spans_width(spans);
+        let mut rest = all.saturating_sub(shift);
+        if shift > 0 && all > 0 && rest == 0 {
+            self.put(x, y, room, "…", self.theme.style(Tone::Text));
+        }
         for span in spans {
             let mut words = span.text().to_owned();
             if gone > 0 {
                 let whole = span.width();
                 words = if whole <= gone { String::new() } else { skip(&words, gone) };
                 gone = gone.saturating_sub(whole);
+            }
+            if at == x && shift > 0 && !words.is_empty() {
+                // The first column says that something is cut off before it.
+                words = format!("…{}", skip(&words, 1));
             }
             let wide = width(&words);
             // The span that meets the edge shows that something is cut off.

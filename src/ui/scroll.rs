@@ -1,29 +1,44 @@
-//! Where a view stands in a conversation: an anchor at a block and a line of it, or following the end.
-//! Measures the blocks it passes and no others, so the length of the whole costs nothing and nothing can overflow.
+//! Where a view stands in a conversation: an anchor at a line of a block of an entry, or following the end.
+//! Measures what it passes and nothing else, so the length of the whole costs nothing and nothing can overflow.
 
 use std::collections::HashMap;
 use std::sync::Arc;
 
 use crate::model::ids::Role;
-use crate::projection::Thread;
+use crate::projection::{Thread, ThreadEntry, ThreadKind};
 
-use super::row::Row;
-use super::talk::{Block, BlockKind, Detail, blocks};
+use super::row::{Row, spans_width};
+use super::search::{Match, Search, with_words};
+use super::talk::{Block, BlockKind, Detail, blocks_of, text_at};
 use super::times::Times;
 
-/// Rendered texts that are kept.
-const KEPT: usize = 256;
+/// Entries whose blocks are kept, and texts whose rows are.
+const KEPT: usize = 1_024;
+/// Rows that are kept in all.
+const KEPT_ROWS: usize = 50_000;
+/// How far from its place an entry is looked for after the conversation has changed.
+const NEAR: usize = 64;
 
-/// A text's address and range, its width: the text is kept with the rows, so the address stays its own.
+/// A text's address, the beginning of its piece, its width, and how many marks it has: the text is kept with the rows,
+/// so the address stays its own.
 type CacheKey = (usize, usize, usize, usize);
+
+/// A line of a block of an entry.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+struct Place {
+    entry: usize,
+    block: usize,
+    line: usize,
+}
 
 /// The view of one conversation.
 #[derive(Debug, Default)]
 pub struct Scroll {
     thread: Option<Arc<Thread>>,
     detail: Detail,
-    blocks: Vec<Block>,
-    top: (usize, usize),
+    top: Place,
+    /// The entry of the last line in view, as last drawn.
+    last: usize,
     away: bool,
     known: usize,
     height: usize,
@@ -32,9 +47,14 @@ pub struct Scroll {
     split: bool,
     /// Columns by which code and tables are moved to the left.
     pub sideways: usize,
-    /// What is looked for, in lower case; empty: nothing.
-    pub needle: String,
-    cache: HashMap<CacheKey, (Arc<str>, Vec<Row>)>,
+    /// The most by which they can be moved, as last drawn.
+    slack: usize,
+    /// What is looked for.
+    pub search: Search,
+    blocks: HashMap<usize, Arc<[Block]>>,
+    rows: HashMap<CacheKey, (Arc<str>, Arc<[Row]>)>,
+    rows_kept: usize,
+    laid_out: usize,
 }
 
 /// A row of the view and the side it belongs to when the sides stand side by side.
@@ -43,30 +63,34 @@ pub type SidedRow = (Option<Role>, Row);
 impl Scroll {
     /// Takes the newest thread; the view stays where it is.
     pub fn set(&mut self, thread: Option<&Arc<Thread>>) {
-        let same = match (&self.thread, thread) {
-            (Some(old), Some(new)) => Arc::ptr_eq(old, new),
-            (None, None) => true,
-            _ => false,
+        let old = match (&self.thread, thread) {
+            (Some(old), Some(new)) if Arc::ptr_eq(old, new) => return,
+            (None, None) => return,
+            (old, _) => old.clone(),
         };
-        if same {
-            return;
-        }
-        let same_subject = match (&self.thread, thread) {
-            (Some(old), Some(new)) => old.record == new.record && old.session == new.session,
-            _ => false,
-        };
+        self.blocks.clear();
         self.thread = thread.map(Arc::clone);
-        self.rebuild();
-        if !same_subject {
-            self.follow();
-            self.cache.clear();
-        } else if self.top.0 >= self.blocks.len() {
-            self.follow();
+        let same_subject = |old: &Arc<Thread>| {
+            thread
+                .filter(|new| old.record == new.record && old.session == new.session)
+                .map(|new| (Arc::clone(old), new))
+        };
+        match old.as_ref().and_then(same_subject) {
+            Some((old, new)) => {
+                self.top.entry = moved_to(&old, new, self.top.entry);
+                let same = if self.search.needle().words().is_empty() { 0 } else { first_difference(&old, new) };
+                self.search.goes_on(same, new.entries.len());
+                if self.top.entry >= new.entries.len() {
+                    self.follow();
+                }
+            }
+            None => {
+                self.rows.clear();
+                self.rows_kept = 0;
+                self.search.begin_anew(self.entries());
+                self.follow();
+            }
         }
-    }
-
-    fn rebuild(&mut self) {
-        self.blocks = self.thread.as_deref().map(|thread| blocks(thread, self.detail)).unwrap_or_default();
     }
 
     /// The thread it shows.
@@ -83,18 +107,17 @@ impl Scroll {
 
     /// The next detail; the view stays at the entry it shows.
     pub fn cycle_detail(&mut self) {
-        let entry = self.blocks.get(self.top.0).map(|block| block.entry);
         self.detail = self.detail.next();
-        self.rebuild();
-        if let Some(entry) = entry {
-            self.top = (self.blocks.iter().position(|block| block.entry >= entry).unwrap_or(0), 0);
-        }
+        self.blocks.clear();
+        self.search.begin_anew(self.entries());
+        (self.top.block, self.top.line) = (0, 0);
     }
 
     /// Follows the end.
     pub fn follow(&mut self) {
         self.away = false;
         self.known = self.entries();
+        self.search.leave();
     }
 
     /// Whether it follows the end.
@@ -103,33 +126,45 @@ impl Scroll {
         !self.away
     }
 
-    /// Entries that came since it stopped following.
+    /// Messages that came since it stopped following: texts and relays; a tool call is no message.
     #[must_use]
     pub fn unread(&self) -> usize {
-        if self.away { self.entries().saturating_sub(self.known) } else { 0 }
+        let new = self.thread.as_deref().filter(|_| self.away).and_then(|thread| thread.entries.get(self.known..));
+        new.unwrap_or_default().iter().filter(|entry| is_message(entry)).count()
     }
 
     fn entries(&self) -> usize {
         self.thread.as_deref().map_or(0, |thread| thread.entries.len())
     }
 
-    /// Nothing to show.
+    /// Bytes of text that were laid out so far: what drawing costs, counted and not timed.
     #[must_use]
-    pub fn is_empty(&self) -> bool {
-        self.blocks.is_empty()
+    pub const fn laid_out(&self) -> usize {
+        self.laid_out
     }
 
     /// To the beginning.
     pub fn to_start(&mut self) {
         self.leave_end();
-        self.top = (0, 0);
+        self.top = Place::default();
     }
 
     fn leave_end(&mut self) {
+        self.search.leave();
         if !self.away {
             self.away = true;
             self.known = self.entries();
         }
+    }
+
+    /// Code and tables to the left or right, as far as there is something to be seen.
+    pub fn slide(&mut self, right: bool) {
+        const BY: usize = 8;
+        self.sideways = if right {
+            (self.sideways + BY).min(self.slack.max(self.sideways))
+        } else {
+            self.sideways.saturating_sub(BY)
+        };
     }
 
     /// By lines; a view that comes to the end follows again. Before the first frame there is no height to move by.
@@ -142,8 +177,8 @@ impl Scroll {
                 return;
             }
             self.top = self.bottom(times);
-            self.leave_end();
         }
+        self.leave_end();
         let mut left = lines.unsigned_abs();
         while left > 0 {
             let moved = if lines > 0 { self.one_down(times) } else { self.one_up(times) };
@@ -165,37 +200,44 @@ impl Scroll {
     }
 
     fn one_down(&mut self, times: &Times) -> bool {
-        let lines = self.lines_of(self.top.0, times);
-        if self.top.1 + 1 < lines {
-            self.top.1 += 1;
+        let Place { entry, block, line } = self.top;
+        if line + 1 < self.lines_of(entry, block, times) {
+            self.top.line += 1;
             return true;
         }
-        let mut next = self.top.0 + 1;
-        while next < self.blocks.len() && self.lines_of(next, times) == 0 {
-            next += 1;
-        }
-        if next < self.blocks.len() {
-            self.top = (next, 0);
-            return true;
+        let (mut entry, mut block) = (entry, block + 1);
+        while entry < self.entries() {
+            if block >= self.blocks_at(entry).len() {
+                (entry, block) = (entry + 1, 0);
+            } else if self.lines_of(entry, block, times) == 0 {
+                block += 1;
+            } else {
+                self.top = Place { entry, block, line: 0 };
+                return true;
+            }
         }
         false
     }
 
     fn one_up(&mut self, times: &Times) -> bool {
-        if self.top.1 > 0 {
-            self.top.1 -= 1;
+        if self.top.line > 0 {
+            self.top.line -= 1;
             return true;
         }
-        let mut before = self.top.0;
-        while before > 0 {
-            before -= 1;
-            let lines = self.lines_of(before, times);
-            if lines > 0 {
-                self.top = (before, lines - 1);
-                return true;
+        let Place { mut entry, mut block, .. } = self.top;
+        loop {
+            while block > 0 {
+                block -= 1;
+                let lines = self.lines_of(entry, block, times);
+                if lines > 0 {
+                    self.top = Place { entry, block, line: lines - 1 };
+                    return true;
+                }
             }
+            let Some(before) = entry.checked_sub(1) else { return false };
+            entry = before;
+            block = self.blocks_at(entry).len();
         }
-        false
     }
 
     /// By pages, with one line of overlap.
@@ -205,81 +247,137 @@ impl Scroll {
     }
 
     /// The top at which the last line stands at the bottom.
-    fn bottom(&mut self, times: &Times) -> (usize, usize) {
+    fn bottom(&mut self, times: &Times) -> Place {
         let mut left = self.height.max(1);
-        let mut at = self.blocks.len();
-        while at > 0 {
-            at -= 1;
-            let lines = self.lines_of(at, times);
-            if lines >= left {
-                return (at, lines - left);
+        for entry in (0..self.entries()).rev() {
+            for block in (0..self.blocks_at(entry).len()).rev() {
+                let lines = self.lines_of(entry, block, times);
+                if lines >= left {
+                    return Place { entry, block, line: lines - left };
+                }
+                left -= lines;
             }
-            left -= lines;
         }
-        (0, 0)
+        Place::default()
     }
 
-    /// To the block before or after the top that `wanted` accepts.
-    pub fn jump(&mut self, forward: bool, wanted: impl Fn(&Block) -> bool, times: &Times) -> bool {
+    /// To the entry before or after the top that `wanted` accepts.
+    pub fn jump(&mut self, forward: bool, wanted: impl Fn(&ThreadEntry) -> bool, times: &Times) -> bool {
         if self.follows() {
             self.top = self.bottom(times);
         }
-        let from = self.top.0;
+        let Some(thread) = self.thread.clone() else { return false };
+        let mut all = thread.entries.iter().enumerate();
+        let from = self.top.entry;
         let found = if forward {
-            self.blocks.iter().enumerate().skip(from + 1).find(|(_, block)| wanted(block)).map(|(at, _)| at)
+            all.skip(from + 1).find(|(_, entry)| wanted(entry))
         } else {
-            self.blocks.iter().enumerate().take(from).rev().find(|(_, block)| wanted(block)).map(|(at, _)| at)
+            // The one that is scrolled into is the one before.
+            let end = from + usize::from(self.top.block > 0 || self.top.line > 0);
+            all.by_ref().take(end).rev().find(|(_, entry)| wanted(entry))
         };
-        let Some(at) = found else { return false };
-        self.leave_end();
-        self.top = (at, 0);
+        let Some((at, _)) = found else { return false };
+        self.show(at);
         if forward {
             self.follow_at_end(times);
         }
         true
     }
 
-    /// To the next or previous block that holds the needle, around the end.
-    pub fn find(&mut self, forward: bool, times: &Times) -> bool {
-        if self.needle.is_empty() {
+    /// To the last entry that `wanted` accepts.
+    pub fn show_last(&mut self, wanted: impl Fn(&ThreadEntry) -> bool) -> bool {
+        let Some(at) = self.thread.as_deref().and_then(|thread| thread.entries.iter().rposition(wanted)) else {
             return false;
-        }
-        let needle = self.needle.clone();
-        if self.follows() {
-            self.top = self.bottom(times);
-        }
-        let count = self.blocks.len();
-        let from = self.top.0;
-        let hit = (1..=count)
-            .map(|step| if forward { (from + step) % count } else { (from + count - step % count) % count })
-            .find(|at| self.blocks.get(*at).is_some_and(|block| block.holds(&needle)));
-        let Some(at) = hit else { return false };
-        self.leave_end();
-        let line = self.block_rows(at, times).iter().position(|row| row.words().to_lowercase().contains(&needle));
-        self.top = (at, line.unwrap_or(0));
+        };
+        self.show(at);
         true
     }
 
-    /// To the last block that `wanted` accepts.
-    pub fn show_last(&mut self, wanted: impl Fn(&Block) -> bool) -> bool {
-        let Some(at) = self.blocks.iter().rposition(wanted) else { return false };
+    /// To an entry; the empty line above it is left out of view.
+    fn show(&mut self, entry: usize) {
         self.leave_end();
-        self.top = (at, 0);
-        true
+        let gap = matches!(self.blocks_at(entry).first(), Some(Block { kind: BlockKind::Gap, .. }));
+        self.top = Place { entry, block: usize::from(gap), line: 0 };
+    }
+
+    /// Looks for these words from now on.
+    pub fn look_for(&mut self, words: &str) {
+        if self.search.look_for(words) {
+            self.search.begin_anew(self.entries());
+        }
+    }
+
+    /// Begins to look for the next or previous match, around the end; [`Scroll::search_on`] goes there.
+    pub fn seek(&mut self, forward: bool) {
+        let entry = match (self.follows(), forward) {
+            (true, _) => self.entries().saturating_sub(1),
+            (false, true) => self.top.entry,
+            (false, false) => self.last.max(self.top.entry),
+        };
+        // Between the words of the entries: none of its matches is behind it, or all are before it.
+        let at = if forward && !self.follows() { 0 } else { usize::MAX };
+        self.search.seek(forward, Match { entry, at });
+    }
+
+    /// Looks through a part of the conversation and goes to the match that was sought, if it is in it.
+    pub fn search_on(&mut self, times: &Times) {
+        let Some(thread) = self.thread.clone().filter(|_| self.search.is_busy()) else { return };
+        if let Some(found) = self.search.step(&thread, self.detail) {
+            self.go_to_match(&thread, found, times);
+        }
+    }
+
+    fn go_to_match(&mut self, thread: &Thread, found: Match, times: &Times) {
+        if !self.away {
+            self.away = true;
+            self.known = self.entries();
+        }
+        let blocks = self.blocks_at(found.entry);
+        let holds = |block: &Block| match &block.kind {
+            BlockKind::Words { piece, .. } => (piece.range.0..piece.range.1).contains(&found.at),
+            BlockKind::Gap | BlockKind::Heading { .. } | BlockKind::Folded(_) => false,
+            _ => true,
+        };
+        let block = blocks.iter().position(holds).unwrap_or(0);
+        let start = match blocks.get(block).map(|block| &block.kind) {
+            Some(BlockKind::Words { piece, .. }) => piece.range.0,
+            _ => 0,
+        };
+        let needle = self.search.needle().clone();
+        let mut before = 0;
+        with_words(thread, found.entry, self.detail, |words| {
+            let part = words.get(start..).unwrap_or("");
+            before = needle.count(part, found.at.saturating_sub(start));
+        });
+        let mut line = None;
+        for (at, row) in self.rows_of(found.entry, block, times).iter().enumerate() {
+            let words = row.words();
+            let here = needle.count(&words, words.len());
+            if here > 0 {
+                line = Some(at);
+            }
+            if here > before {
+                break;
+            }
+            before -= here;
+        }
+        self.top = Place { entry: found.entry, block, line: line.unwrap_or(0) };
     }
 
     /// The text nearest to the end of the view (the newest when it follows), and the entry it belongs to.
     #[must_use]
     pub fn text_in_view(&self) -> Option<(Arc<str>, usize)> {
-        let from = if self.follows() { 0 } else { self.top.0 };
-        let words = |block: &Block| match &block.kind {
-            BlockKind::Words { text, .. } => Some((Arc::clone(text), block.entry)),
-            _ => None,
-        };
+        self.in_view(|thread, at| text_at(thread, at, self.detail).cloned())
+    }
+
+    /// The first entry from the top of the view on (the newest when it follows) of which `wanted` makes something.
+    pub fn in_view<T>(&self, wanted: impl Fn(&Thread, usize) -> Option<T>) -> Option<(T, usize)> {
+        let thread = self.thread.as_deref()?;
+        let found = |at: usize| wanted(thread, at).map(|made| (made, at));
         if self.follows() {
-            self.blocks.iter().rev().find_map(words)
+            (0..thread.entries.len()).rev().find_map(found)
         } else {
-            self.blocks.iter().skip(from).find_map(words)
+            (self.top.entry..thread.entries.len()).find_map(found)
         }
     }
 
@@ -287,7 +385,7 @@ impl Scroll {
     pub fn rows(&mut self, columns: usize, height: usize, wide: bool, split: bool, times: &Times) -> Vec<SidedRow> {
         if (self.columns, self.wide, self.split) != (columns, wide, split) {
             // Lines break elsewhere now; the block stays in view, its line may not exist any more.
-            self.top.1 = 0;
+            self.top.line = 0;
         }
         (self.columns, self.height, self.wide, self.split) = (columns, height, wide, split);
         if height == 0 {
@@ -299,58 +397,118 @@ impl Scroll {
             self.top = top;
         }
         let mut out = Vec::with_capacity(height);
-        let (mut at, mut skip) = top;
-        while out.len() < height && at < self.blocks.len() {
-            let side = self.blocks.get(at).and_then(|block| block.side);
-            let room = height - out.len();
-            out.extend(self.block_rows(at, times).into_iter().skip(skip).take(room).map(|row| (side, row)));
-            skip = 0;
-            at += 1;
+        let Place { mut entry, mut block, line: mut skip } = top;
+        self.slack = 0;
+        while out.len() < height && entry < self.entries() {
+            let blocks = self.blocks_at(entry);
+            let Some(shown) = blocks.get(block) else {
+                (entry, block) = (entry + 1, 0);
+                continue;
+            };
+            let (side, room) = (shown.side, height - out.len());
+            let room_for = self.columns_of(shown);
+            for row in self.rows_of(entry, block, times).iter().skip(skip).take(room) {
+                if row.slides {
+                    let wide = spans_width(&row.lead) + spans_width(&row.body);
+                    self.slack = self.slack.max(wide.saturating_sub(room_for));
+                }
+                out.push((side, row.clone()));
+            }
+            self.last = entry;
+            (block, skip) = (block + 1, 0);
         }
         // A gap needs nobody above it.
-        if out.first().is_some_and(|(_, row)| *row == Row::blank()) && top == (0, 0) {
+        if out.first().is_some_and(|(_, row)| *row == Row::blank()) && top == Place::default() {
             out.remove(0);
         }
         out
     }
 
-    fn lines_of(&mut self, at: usize, times: &Times) -> usize {
-        match self.blocks.get(at).map(|block| &block.kind) {
-            Some(BlockKind::Words { .. }) => self.cached(at, times).map_or(0, Vec::len),
-            Some(_) => self.block_rows(at, times).len(),
-            None => 0,
-        }
+    fn lines_of(&mut self, entry: usize, block: usize, times: &Times) -> usize {
+        self.rows_of(entry, block, times).len()
     }
 
-    fn block_rows(&mut self, at: usize, times: &Times) -> Vec<Row> {
-        if let Some(rows) = self.cached(at, times) {
-            return rows.clone();
+    fn blocks_at(&mut self, entry: usize) -> Arc<[Block]> {
+        if let Some(blocks) = self.blocks.get(&entry) {
+            return Arc::clone(blocks);
         }
-        let (columns, wide) = (self.columns_of(at), self.wide);
-        self.blocks.get(at).map(|block| block.rows(columns, wide, times)).unwrap_or_default()
+        let blocks: Arc<[Block]> =
+            self.thread.as_deref().map(|thread| blocks_of(thread, entry, self.detail)).unwrap_or_default().into();
+        if !blocks.is_empty() {
+            if self.blocks.len() >= KEPT {
+                self.blocks.clear();
+            }
+            self.blocks.insert(entry, Arc::clone(&blocks));
+        }
+        blocks
     }
 
-    fn columns_of(&self, at: usize) -> usize {
-        match self.blocks.get(at).and_then(|block| block.side) {
+    fn columns_of(&self, block: &Block) -> usize {
+        match block.side {
             Some(_) if self.split => (self.columns.saturating_sub(3) / 2).max(1),
             _ => self.columns,
         }
     }
 
-    /// Texts are the only blocks that are dear to measure.
-    fn cached(&mut self, at: usize, times: &Times) -> Option<&Vec<Row>> {
-        let columns = self.columns_of(at);
-        let block = self.blocks.get(at)?;
-        let BlockKind::Words { text, range, .. } = &block.kind else { return None };
-        let key = (Arc::as_ptr(text).cast::<u8>() as usize, range.0, range.1, columns);
-        if !self.cache.contains_key(&key) {
-            if self.cache.len() >= KEPT {
-                self.cache.clear();
-            }
-            self.cache.insert(key, (Arc::clone(text), block.rows(columns, self.wide, times)));
+    /// The rows of a block. Texts are the only ones that are dear to lay out, so their rows are kept.
+    fn rows_of(&mut self, entry: usize, at: usize, times: &Times) -> Arc<[Row]> {
+        let blocks = self.blocks_at(entry);
+        let Some(block) = blocks.get(at) else { return Arc::default() };
+        let columns = self.columns_of(block);
+        let (text, start, marks) = match &block.kind {
+            BlockKind::Words { text, piece, marks, .. } => (text, piece.range.0, marks.len()),
+            BlockKind::Change { after, .. } => (after, 0, usize::MAX),
+            _ => return block.rows(columns, self.wide, times).into(),
+        };
+        let key = (Arc::as_ptr(text).cast::<u8>() as usize, start, columns, marks);
+        if let Some((_, rows)) = self.rows.get(&key) {
+            return Arc::clone(rows);
         }
-        self.cache.get(&key).map(|(_, rows)| rows)
+        let rows: Arc<[Row]> = block.rows(columns, self.wide, times).into();
+        self.laid_out += block.source().map_or(text.len(), str::len);
+        if self.rows.len() >= KEPT || self.rows_kept + rows.len() > KEPT_ROWS {
+            self.rows.clear();
+            self.rows_kept = 0;
+        }
+        self.rows_kept += rows.len();
+        self.rows.insert(key, (Arc::clone(text), Arc::clone(&rows)));
+        rows
     }
+}
+
+fn is_message(entry: &ThreadEntry) -> bool {
+    match &entry.kind {
+        ThreadKind::Said { item, .. } => matches!(item.kind, crate::model::conversation::ItemKind::Text { .. }),
+        ThreadKind::Human { .. } | ThreadKind::Relay { .. } => true,
+        ThreadKind::Phase { .. } | ThreadKind::Again { .. } | ThreadKind::Ended { .. } => false,
+    }
+}
+
+/// Whether two entries are the same thing, though it may have gone on since.
+fn is_same(one: &ThreadEntry, other: &ThreadEntry) -> bool {
+    match (&one.kind, &other.kind) {
+        (ThreadKind::Said { role, item, .. }, ThreadKind::Said { role: other_role, item: other, .. }) => {
+            role == other_role && item.offset == other.offset && item.kind == other.kind
+        }
+        (ThreadKind::Relay { n, to, text, .. }, ThreadKind::Relay { n: m, to: other, text: words, .. }) => {
+            (n, to, text) == (m, other, words)
+        }
+        _ => one == other,
+    }
+}
+
+/// Where an entry stands after the conversation has changed: others may have come in before it.
+fn moved_to(old: &Thread, new: &Thread, at: usize) -> usize {
+    let Some(entry) = old.entries.get(at) else { return at };
+    let is_it = |at: &usize| new.entries.get(*at).is_some_and(|other| is_same(entry, other));
+    let near = (0..NEAR).flat_map(|by| [Some(at + by), at.checked_sub(by)]).flatten();
+    let found = near.into_iter().find(is_it);
+    found.unwrap_or(at)
+}
+
+/// The first entry that is not the same in both; entries that share their texts are told apart without reading them.
+fn first_difference(old: &Thread, new: &Thread) -> usize {
+    old.entries.iter().zip(&new.entries).take_while(|(old, new)| is_same(old, new)).count()
 }
 
 #[cfg(test)]

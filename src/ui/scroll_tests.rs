@@ -20,7 +20,7 @@ fn thread(texts: &[&str]) -> Arc<Thread> {
             ThreadEntry { at: None, kind: ThreadKind::Said { role, label: "claude".to_owned(), item } }
         })
         .collect();
-    Arc::new(Thread { record: Some(RecordKey::Run(RunId::from("r"))), session: None, entries })
+    Arc::new(Thread { record: Some(RecordKey::Run(RunId::from("r"))), entries, ..Thread::default() })
 }
 
 fn view(scroll: &mut Scroll, height: usize) -> Vec<String> {
@@ -59,13 +59,116 @@ fn search_goes_around_and_says_when_there_is_nothing() {
     let mut scroll = Scroll::default();
     scroll.set(Some(&thread(&["alpha", "beta", "alpha again", "gamma"])));
     let _ = view(&mut scroll, 2);
-    scroll.needle = "alpha".to_owned();
-    assert!(scroll.find(false, &times()));
-    assert_eq!(view(&mut scroll, 1), ["alpha again"]);
-    assert!(scroll.find(false, &times()));
-    assert_eq!(view(&mut scroll, 1), ["alpha"]);
-    assert!(scroll.find(false, &times()));
-    assert_eq!(view(&mut scroll, 1), ["alpha again"]);
-    scroll.needle = "nowhere".to_owned();
-    assert!(!scroll.find(true, &times()));
+    let find = |scroll: &mut Scroll| {
+        scroll.seek(false);
+        scroll.search_on(&times());
+        scroll.search.stands_at_one()
+    };
+    scroll.look_for("Alpha");
+    for wanted in ["alpha again", "alpha", "alpha again"] {
+        assert!(find(&mut scroll));
+        assert_eq!(view(&mut scroll, 1), [wanted]);
+    }
+    scroll.look_for("nowhere");
+    assert!(!find(&mut scroll));
+}
+
+#[test]
+fn every_match_of_a_long_message_is_gone_to() {
+    let lines: Vec<String> =
+        (0..5_000).map(|n| if n % 1_000 == 7 { format!("needle {n}") } else { format!("line {n}") }).collect();
+    let mut scroll = Scroll::default();
+    scroll.set(Some(&thread(&["before", &lines.join("\n\n")])));
+    let _ = view(&mut scroll, 3);
+    scroll.look_for("needle");
+    for n in [4_007, 3_007, 2_007, 1_007, 7, 4_007] {
+        scroll.seek(false);
+        scroll.search_on(&times());
+        assert_eq!(view(&mut scroll, 1), [format!("needle {n}")]);
+    }
+}
+
+#[test]
+fn what_is_drawn_costs_what_is_seen_however_long_the_conversation_is() {
+    let short = |n: usize| format!("message {n} with some words in it");
+    let cost = |count: usize, act: &dyn Fn(&mut Scroll)| {
+        let texts: Vec<String> = (0..count).map(short).collect();
+        let texts: Vec<&str> = texts.iter().map(String::as_str).collect();
+        let mut scroll = Scroll::default();
+        scroll.set(Some(&thread(&texts)));
+        let _ = view(&mut scroll, 20);
+        let before = scroll.laid_out();
+        act(&mut scroll);
+        let _ = view(&mut scroll, 20);
+        scroll.laid_out() - before
+    };
+    let acts: [(&str, &dyn Fn(&mut Scroll)); 6] = [
+        ("page up", &|scroll| scroll.page(-1, &times())),
+        ("home", &Scroll::to_start),
+        ("end", &|scroll| {
+            scroll.to_start();
+            scroll.follow();
+        }),
+        ("jump", &|scroll| {
+            scroll.jump(
+                false,
+                |entry| matches!(&entry.kind, ThreadKind::Said { item, .. } if item.offset == 0),
+                &times(),
+            );
+        }),
+        ("search", &|scroll| {
+            scroll.look_for("message 3 ");
+            scroll.seek(false);
+            while scroll.search.is_busy() {
+                scroll.search_on(&times());
+            }
+        }),
+        ("another width", &|scroll| {
+            let _ = scroll.rows(60, 20, false, false, &times());
+        }),
+    ];
+    for (name, act) in acts {
+        let (few, many) = (cost(200, act), cost(20_000, act));
+        assert!(many <= few + 600, "{name}: {few} bytes of 200 messages, {many} of 20,000");
+        assert!(many < 4_000, "{name}: {many}");
+    }
+}
+
+#[test]
+fn one_huge_message_is_laid_out_in_part() {
+    let text = "a line of a very long message\n".repeat(170_000);
+    let mut scroll = Scroll::default();
+    scroll.set(Some(&thread(&[&text])));
+    let _ = view(&mut scroll, 40);
+    assert!(text.len() > 5_000_000 && scroll.laid_out() < 100_000, "{}", scroll.laid_out());
+}
+
+#[test]
+fn the_view_stays_at_its_message_when_something_comes_in_before_it() {
+    let mut scroll = Scroll::default();
+    scroll.set(Some(&thread(&["one", "two", "three", "four"])));
+    let _ = view(&mut scroll, 2);
+    scroll.move_by(-2, &times());
+    let before = view(&mut scroll, 2);
+    let mut longer = (*thread(&["one", "two", "three", "four"])).clone();
+    let kind = ThreadKind::Phase { n: 1, summary: "new".to_owned() };
+    longer.entries.insert(0, ThreadEntry { at: None, kind });
+    scroll.set(Some(&Arc::new(longer)));
+    assert_eq!(view(&mut scroll, 2), before);
+}
+
+#[test]
+fn code_slides_no_further_than_it_is_long() {
+    let mut scroll = Scroll::default();
+    scroll.set(Some(&thread(&["```\n0123456789012345678901234567890123456789\n```"])));
+    let _ = view(&mut scroll, 5);
+    for _ in 0..20 {
+        scroll.slide(true);
+        let _ = view(&mut scroll, 5);
+    }
+    assert_eq!(scroll.sideways, 24, "four columns of lead, forty of code, twenty of room");
+    for _ in 0..20 {
+        scroll.slide(false);
+    }
+    assert_eq!(scroll.sideways, 0);
 }

@@ -276,6 +276,7 @@ impl<E: Engine> Shell<E> {
             Effect::Copy { text, what } => {
                 self.screen.copy(&text)?;
                 self.app.say(format!("copied {what}, {} characters", text.chars().count()), false);
+                self.engine.copy(text);
             }
             Effect::EditOutside(text) => self.edit(&text)?,
             Effect::Page(text) => self.page(&text)?,

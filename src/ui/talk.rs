@@ -1,6 +1,9 @@
-//! A conversation cut into blocks: headings, texts, tool lines, relay lines. A block is measured only when it is looked at.
-//! Where the view stands in it is in `scroll`; nothing here knows the height of the whole.
+//! A conversation cut into blocks: headings, texts, tool lines, relay lines. The blocks of an entry are made when it is
+//! looked at, out of the entry and its neighbours; where the view stands is in `scroll`, how a block looks in `rows`.
 
+mod rows;
+
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use jiff::Timestamp;
@@ -10,12 +13,9 @@ use crate::model::ids::Role;
 use crate::model::outbox::{EntryState, Purpose};
 use crate::projection::{Thread, ThreadEntry, ThreadKind};
 
-use super::markdown;
-use super::row::{Row, Tone, text, toned};
-use super::times::Times;
-use super::wrap::{wrap, wrap_text};
+use super::row::Tone;
 
-/// Bytes of a text that are drawn as one block; longer ones are cut at a line.
+/// Bytes of a text that are drawn as one block; longer ones are cut at a line, best at an empty one.
 const BLOCK_BYTES: usize = 32 * 1_024;
 
 /// How much of the agents' work is shown.
@@ -57,8 +57,6 @@ impl Detail {
 pub struct Block {
     /// The column it belongs to when sides stand side by side; `None`: across both.
     pub side: Option<Role>,
-    /// The entry of the thread it begins at.
-    pub entry: usize,
     /// What it is.
     pub kind: BlockKind,
 }
@@ -79,12 +77,19 @@ pub enum BlockKind {
     Words {
         /// The text.
         text: Arc<str>,
-        /// Its range, in bytes.
-        range: (usize, usize),
+        /// Which part of it.
+        piece: Piece,
         /// Reasoning.
         thinking: bool,
-        /// An open code fence reaches into it.
-        in_fence: bool,
+        /// Lines of the text, from 0, at which a point begins that was named before.
+        marks: Vec<u32>,
+    },
+    /// A message that a person changed: as it was, as it went out.
+    Change {
+        /// As it was.
+        before: Arc<str>,
+        /// As it went out.
+        after: Arc<str>,
     },
     /// Folded tools on a line of their own (narrow only).
     Folded(String),
@@ -105,6 +110,15 @@ pub enum BlockKind {
     Gap,
 }
 
+/// A part of a text that is drawn by itself.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Piece {
+    /// Its range, in bytes.
+    pub range: (usize, usize),
+    /// The line that opened the code fence which reaches into it.
+    pub fence: Option<(usize, usize)>,
+}
+
 /// What the line of a message says.
 #[derive(Clone, Debug, PartialEq)]
 pub struct RelayLine {
@@ -120,97 +134,122 @@ pub struct RelayLine {
     pub edited: bool,
 }
 
-/// All blocks of a thread.
+/// The side that says an entry; entries of one side that follow each other make one group.
+fn role_of(entry: &ThreadEntry) -> Option<Role> {
+    match &entry.kind {
+        ThreadKind::Said { role, .. } => Some(*role),
+        _ => None,
+    }
+}
+
+fn item_of(entry: &ThreadEntry) -> Option<&Item> {
+    match &entry.kind {
+        ThreadKind::Said { item, .. } => Some(item),
+        _ => None,
+    }
+}
+
+/// The entries behind `at` that belong to its group, `at` itself first.
+fn group_from(entries: &[ThreadEntry], at: usize) -> impl Iterator<Item = &ThreadEntry> {
+    let role = entries.get(at).and_then(role_of);
+    entries.iter().skip(at).take_while(move |entry| role.is_some() && role_of(entry) == role)
+}
+
+fn begins_group(entries: &[ThreadEntry], at: usize) -> bool {
+    let before = at.checked_sub(1).and_then(|before| entries.get(before)).and_then(role_of);
+    entries.get(at).and_then(role_of).is_some_and(|role| before != Some(role))
+}
+
+fn ends_group(entries: &[ThreadEntry], at: usize) -> bool {
+    let behind = entries.get(at + 1).and_then(role_of);
+    entries.get(at).and_then(role_of).is_some_and(|role| behind != Some(role))
+}
+
+fn group_start(entries: &[ThreadEntry], at: usize) -> usize {
+    let role = entries.get(at).and_then(role_of);
+    let before = entries.get(..at).unwrap_or_default();
+    at - before.iter().rev().take_while(|entry| role.is_some() && role_of(entry) == role).count()
+}
+
+/// The text of the entry at `at`, if it is the last of its group: an answer, as far as it was given until now.
 #[must_use]
-pub fn blocks(thread: &Thread, detail: Detail) -> Vec<Block> {
+pub fn answer_at(thread: &Thread, at: usize) -> Option<(Role, &Arc<str>)> {
+    let entry = thread.entries.get(at)?;
+    let (role, ItemKind::Text { text, .. }) = (role_of(entry)?, &item_of(entry)?.kind) else { return None };
+    let is_text = |entry: &ThreadEntry| item_of(entry).is_some_and(|item| matches!(item.kind, ItemKind::Text { .. }));
+    (!group_from(&thread.entries, at).skip(1).any(is_text)).then_some((role, text))
+}
+
+/// The text an entry shows, if it shows one of its own.
+#[must_use]
+pub fn text_at(thread: &Thread, at: usize, detail: Detail) -> Option<&Arc<str>> {
+    match &thread.entries.get(at)?.kind {
+        ThreadKind::Said { item, .. } => match &item.kind {
+            ItemKind::Text { text, .. } if detail != Detail::Answers => Some(text),
+            ItemKind::Text { .. } => answer_at(thread, at).map(|(_, text)| text),
+            ItemKind::Thinking { text } if detail == Detail::Thinking => Some(text),
+            _ => None,
+        },
+        ThreadKind::Human { text, .. } => Some(text),
+        ThreadKind::Relay { text, edited, purpose, .. } if *edited || *purpose == Purpose::User => Some(text),
+        _ => None,
+    }
+}
+
+/// What an entry shows, from its top down.
+#[must_use]
+pub fn blocks_of(thread: &Thread, at: usize, detail: Detail) -> Vec<Block> {
+    let Some(entry) = thread.entries.get(at) else { return Vec::new() };
     let mut out = Vec::new();
-    let mut at = 0;
-    while let Some(entry) = thread.entries.get(at) {
-        let end = group_end(&thread.entries, at);
-        if let ThreadKind::Said { role, label, .. } = &entry.kind {
-            let group = thread.entries.get(at..end).unwrap_or_default();
-            let is_last = end == thread.entries.len();
-            // A session by itself has no part in a run to be named after.
-            let who = match (thread.session.is_some(), *role) {
-                (true, _) => label.clone(),
-                (false, Role::Reviewer) => format!("{label} reviews"),
-                (false, Role::Implementer) => format!("{label} builds"),
-            };
-            said(&mut out, at, group, (*role, &who), detail, is_last);
-        } else {
-            other(&mut out, at, entry);
-        }
-        at = end;
+    match &entry.kind {
+        ThreadKind::Said { role, label, item } => said(&mut out, thread, at, (*role, label, item), detail),
+        _ => other(&mut out, entry),
     }
     out
 }
 
-/// Entries of one side that follow each other make one group.
-fn group_end(entries: &[ThreadEntry], from: usize) -> usize {
-    let role_of = |entry: &ThreadEntry| match &entry.kind {
-        ThreadKind::Said { role, .. } => Some(*role),
-        _ => None,
-    };
-    let Some(role) = entries.get(from).and_then(role_of) else { return from + 1 };
-    let length = entries.iter().skip(from).take_while(|entry| role_of(entry) == Some(role)).count();
-    from + length.max(1)
-}
-
-fn said(
-    out: &mut Vec<Block>,
-    first: usize,
-    group: &[ThreadEntry],
-    (role, who): (Role, &str),
-    detail: Detail,
-    is_last: bool,
-) {
-    let items: Vec<&Item> = group
-        .iter()
-        .filter_map(|entry| match &entry.kind {
-            ThreadKind::Said { item, .. } => Some(item),
-            _ => None,
-        })
-        .collect();
-    let tools = folded(&items);
-    let at = group.first().and_then(|entry| entry.at);
-    let side = Some(role);
-    let mut push = |entry: usize, kind| out.push(Block { side, entry, kind });
-    push(first, BlockKind::Gap);
-    push(first, BlockKind::Heading { at, who: who.to_owned(), tools: tools.clone() });
-    let answer = items.iter().rposition(|item| matches!(item.kind, ItemKind::Text { .. }));
-    for (index, item) in items.iter().enumerate() {
-        let entry = first + index;
-        match &item.kind {
-            ItemKind::Text { text, .. } if detail != Detail::Answers || answer == Some(index) => {
-                for kind in words(text, false) {
-                    push(entry, kind);
-                }
-            }
-            ItemKind::Thinking { text } if detail == Detail::Thinking => {
-                for kind in words(text, true) {
-                    push(entry, kind);
-                }
-            }
-            ItemKind::Tool { name, summary, lines, ok, .. } => {
-                let runs_now = ok.is_none() && is_last;
-                if detail != Detail::Answers || runs_now {
-                    let words = tool_words(name, summary, *lines);
-                    push(entry, BlockKind::Tool { words, failed: *ok == Some(false) });
-                }
-            }
-            ItemKind::Report { text } if detail != Detail::Answers => {
-                push(entry, BlockKind::Remark(Tone::Relay, format!("a background agent reports: {text}")));
-            }
-            ItemKind::Text { .. } | ItemKind::Thinking { .. } | ItemKind::Report { .. } => {}
-            ItemKind::Compaction => {
-                let words = "the conversation was compacted".to_owned();
-                push(entry, BlockKind::Remark(Tone::Relay, words));
-            }
-            ItemKind::Notice { text } => push(entry, BlockKind::Remark(Tone::Held, text.to_string())),
-        }
+fn said(out: &mut Vec<Block>, thread: &Thread, at: usize, (role, label, item): (Role, &str, &Item), detail: Detail) {
+    let entries = thread.entries.as_slice();
+    let mut push = |kind| out.push(Block { side: Some(role), kind });
+    if begins_group(entries, at) {
+        // A session by itself has no part in a run to be named after.
+        let who = match (thread.session.is_some(), role) {
+            (true, _) => label.to_owned(),
+            (false, Role::Reviewer) => format!("{label} reviews"),
+            (false, Role::Implementer) => format!("{label} builds"),
+        };
+        push(BlockKind::Gap);
+        let at_time = entries.get(at).and_then(|entry| entry.at);
+        push(BlockKind::Heading { at: at_time, who, tools: folded(group_from(entries, at)) });
     }
-    if detail == Detail::Answers && !tools.is_empty() {
-        push(first, BlockKind::Folded(tools));
+    match &item.kind {
+        ItemKind::Text { .. } | ItemKind::Thinking { .. } => {
+            let thinking = matches!(item.kind, ItemKind::Thinking { .. });
+            if let Some(text) = text_at(thread, at, detail) {
+                words(text, thinking, repeated_in(thread, item)).into_iter().for_each(&mut push);
+            }
+        }
+        ItemKind::Tool { name, summary, lines, ok, .. } => {
+            let runs_now = || ok.is_none() && at + group_from(entries, at).count() == entries.len();
+            if detail != Detail::Answers || runs_now() {
+                let words = tool_words(name, summary, *lines);
+                push(BlockKind::Tool { words, failed: *ok == Some(false) });
+            }
+        }
+        ItemKind::Report { text } if detail != Detail::Answers => {
+            push(BlockKind::Remark(Tone::Relay, format!("a background agent reports: {text}")));
+        }
+        ItemKind::Report { .. } => {}
+        ItemKind::Compaction => {
+            push(BlockKind::Remark(Tone::Relay, "the conversation was compacted".to_owned()));
+        }
+        ItemKind::Notice { text } => push(BlockKind::Remark(Tone::Held, text.to_string())),
+    }
+    if detail == Detail::Answers && ends_group(entries, at) {
+        let tools = folded(group_from(entries, group_start(entries, at)));
+        if !tools.is_empty() {
+            push(BlockKind::Folded(tools));
+        }
     }
 }
 
@@ -226,19 +265,17 @@ fn tool_words(name: &str, summary: &str, lines: Option<(u32, u32)>) -> String {
 }
 
 /// `6 tools · 4 files +212 −9`.
-fn folded(items: &[&Item]) -> String {
+fn folded<'a>(group: impl Iterator<Item = &'a ThreadEntry>) -> String {
     let mut count = 0_usize;
-    let mut files: Vec<&str> = Vec::new();
+    let mut files: BTreeSet<&str> = BTreeSet::new();
     let (mut added, mut removed) = (0_u64, 0_u64);
-    for item in items {
+    for item in group.filter_map(item_of) {
         let ItemKind::Tool { summary, lines, .. } = &item.kind else { continue };
         count += 1;
         if let Some((plus, minus)) = lines {
             added += u64::from(*plus);
             removed += u64::from(*minus);
-            if !files.contains(&summary.as_str()) {
-                files.push(summary);
-            }
+            files.insert(summary);
         }
     }
     let tools = match count {
@@ -253,19 +290,19 @@ fn folded(items: &[&Item]) -> String {
     }
 }
 
-fn other(out: &mut Vec<Block>, entry: usize, what: &ThreadEntry) {
-    let mut push = |side, kind| out.push(Block { side, entry, kind });
+fn other(out: &mut Vec<Block>, what: &ThreadEntry) {
+    let mut push = |side, kind| out.push(Block { side, kind });
     match &what.kind {
         ThreadKind::Said { .. } => {}
         ThreadKind::Human { role, label, text } => {
             push(Some(*role), BlockKind::Gap);
             let who = format!("you to {label}");
             push(Some(*role), BlockKind::Heading { at: what.at, who, tools: String::new() });
-            for kind in words(text, false) {
+            for kind in words(text, false, &[]) {
                 push(Some(*role), kind);
             }
         }
-        ThreadKind::Relay { n, purpose, label, sent_at, seen_at, state, edited, text, .. } => {
+        ThreadKind::Relay { n, purpose, label, sent_at, seen_at, state, edited, text, original, .. } => {
             let line = RelayLine {
                 what: relay_words(*n, *purpose, label),
                 sent_at: *sent_at,
@@ -274,10 +311,17 @@ fn other(out: &mut Vec<Block>, entry: usize, what: &ThreadEntry) {
                 edited: *edited,
             };
             push(None, BlockKind::Relay(line));
-            if *edited || *purpose == Purpose::User {
-                for kind in words(text, false) {
-                    push(None, kind);
+            match original {
+                Some(before) if *edited => {
+                    let (before, after) = (Arc::clone(before), Arc::clone(text));
+                    push(None, BlockKind::Change { before, after });
                 }
+                _ if *edited || *purpose == Purpose::User => {
+                    for kind in words(text, false, &[]) {
+                        push(None, kind);
+                    }
+                }
+                _ => {}
             }
         }
         ThreadKind::Phase { n, summary } => {
@@ -306,152 +350,92 @@ fn relay_words(n: Option<u32>, purpose: Purpose, label: &str) -> String {
     }
 }
 
+/// The words of an entry that can be searched for, besides its own text.
+#[must_use]
+pub fn remark_at(thread: &Thread, at: usize, detail: Detail) -> Option<String> {
+    let unfolded = detail != Detail::Answers;
+    Some(match &thread.entries.get(at)?.kind {
+        ThreadKind::Said { item, .. } => match &item.kind {
+            ItemKind::Tool { name, summary, lines, .. } if unfolded => tool_words(name, summary, *lines),
+            ItemKind::Report { text } if unfolded => text.to_string(),
+            ItemKind::Notice { text } => text.to_string(),
+            _ => return None,
+        },
+        ThreadKind::Relay { n, purpose, label, .. } => relay_words(*n, *purpose, label),
+        ThreadKind::Phase { summary, .. } => summary.clone(),
+        ThreadKind::Ended { words, .. } => words.clone(),
+        ThreadKind::Human { .. } | ThreadKind::Again { .. } => return None,
+    })
+}
+
 /// A text as blocks: one, or several when it is long.
-fn words(text: &Arc<str>, thinking: bool) -> Vec<BlockKind> {
+fn words(text: &Arc<str>, thinking: bool, marks: &[u32]) -> Vec<BlockKind> {
+    let block = |piece| BlockKind::Words { text: Arc::clone(text), piece, thinking, marks: marks.to_vec() };
+    pieces(text).into_iter().map(block).collect()
+}
+
+/// The lines at which an answer repeats points of earlier ones.
+fn repeated_in<'a>(thread: &'a Thread, item: &Item) -> &'a [u32] {
+    let ItemKind::Text { message_id, .. } = &item.kind else { return &[] };
+    let found = thread.repeated.iter().find(|repeated| repeated.message_id == *message_id);
+    found.map_or(&[], |repeated| repeated.lines.as_slice())
+}
+
+/// A text cut into pieces that are not too long to be drawn at once.
+fn pieces(text: &str) -> Vec<Piece> {
     let mut out = Vec::new();
     let mut from = 0;
-    let mut in_fence = false;
+    let mut fence: Option<(usize, usize)> = None;
     while from < text.len() {
         let to = cut_at(text, from);
-        out.push(BlockKind::Words { text: Arc::clone(text), range: (from, to), thinking, in_fence });
-        let part = text.get(from..to).unwrap_or("");
-        if part.lines().filter(|line| line.trim_start().starts_with("```")).count() % 2 == 1 {
-            in_fence = !in_fence;
+        out.push(Piece { range: (from, to), fence });
+        if to < text.len() {
+            fence = open_fence(text, (from, to), fence);
         }
         from = to;
     }
     out
 }
 
-/// Where a block that begins at `from` ends: behind a newline if one is near, always between characters.
+/// The line of the code fence that is open at the end of a part of a text.
+fn open_fence(text: &str, part: (usize, usize), mut open: Option<(usize, usize)>) -> Option<(usize, usize)> {
+    let mark_of = |line: &str| {
+        let line = line.trim_start_matches(' ');
+        let mark = line.chars().next().filter(|c| matches!(c, '`' | '~'))?;
+        let length = line.chars().take_while(|c| *c == mark).count();
+        let bare = line.get(length..).is_some_and(|rest| rest.trim().is_empty());
+        (length >= 3).then_some((mark, length, bare))
+    };
+    let mut at = part.0;
+    for line in text.get(part.0..part.1).unwrap_or("").split_inclusive('\n') {
+        let here = (at, at + line.trim_end().len());
+        at += line.len();
+        // Nearly every line is told by its first letter.
+        if !line.starts_with(['`', '~', ' ']) {
+            continue;
+        }
+        let Some((mark, length, bare)) = mark_of(line) else { continue };
+        open = match open.and_then(|(from, to)| mark_of(text.get(from..to).unwrap_or(""))) {
+            None => Some(here),
+            Some((opened, long, _)) if mark == opened && length >= long && bare => None,
+            Some(_) => open,
+        };
+    }
+    open
+}
+
+/// Where a piece that begins at `from` ends: behind an empty line or a newline if one is near, always between characters.
 fn cut_at(text: &str, from: usize) -> usize {
     let limit = from + BLOCK_BYTES;
     if limit >= text.len() {
         return text.len();
     }
     let limit = text.floor_char_boundary(limit);
-    match text.get(from..limit).and_then(|part| part.rfind('\n')) {
-        Some(at) if at > 0 => from + at + 1,
-        _ => limit,
-    }
-}
-
-impl Block {
-    /// Its rows in `columns`. `wide`: with gaps between speakers, folded tools in the heading and seconds in times.
-    #[must_use]
-    pub fn rows(&self, columns: usize, wide: bool, times: &Times) -> Vec<Row> {
-        match &self.kind {
-            BlockKind::Gap => {
-                if wide {
-                    vec![Row::blank()]
-                } else {
-                    Vec::new()
-                }
-            }
-            BlockKind::Heading { at, who, tools } => {
-                let clock = at.map_or_else(|| "     ".to_owned(), |at| times.clock(at));
-                let row = Row::of(vec![text(clock), text("  "), toned(Tone::Strong, who)]);
-                vec![if wide && !tools.is_empty() { row.tail(vec![text(tools)]) } else { row }]
-            }
-            BlockKind::Words { thinking, .. } => self.word_rows(columns, *thinking),
-            BlockKind::Folded(tools) if !wide => wrap(&[text(tools)], columns.saturating_sub(2), &[text("+ ")])
-                .into_iter()
-                .map(|row| row.indent(2))
-                .collect(),
-            BlockKind::Folded(_) => Vec::new(),
-            BlockKind::Tool { words, failed } => {
-                let mut row = Row::of(vec![text(words)]).indent(2);
-                if *failed {
-                    row = row.tail(vec![toned(Tone::Failed, "✗ failed")]);
-                }
-                vec![row]
-            }
-            BlockKind::Relay(line) => line.rows(columns, wide, times),
-            BlockKind::Part(words) => vec![Row::of(vec![toned(Tone::Strong, words)])],
-            BlockKind::Remark(tone, words) => {
-                wrap_text(words, *tone, columns.saturating_sub(2)).into_iter().map(|row| row.indent(2)).collect()
-            }
-        }
-    }
-
-    fn word_rows(&self, columns: usize, thinking: bool) -> Vec<Row> {
-        let Some(source) = self.source() else { return Vec::new() };
-        let fenced;
-        let source = match &self.kind {
-            BlockKind::Words { in_fence: true, .. } => {
-                fenced = format!("```\n{source}");
-                fenced.as_str()
-            }
-            _ => source,
-        };
-        let indent = if thinking { 4 } else { 2 };
-        let rows = markdown::rows(source, columns.saturating_sub(indent));
-        rows.into_iter()
-            .map(|mut row| {
-                if thinking {
-                    row.lead.insert(0, text("~ "));
-                }
-                row.indent(2)
-            })
-            .collect()
-    }
-
-    /// The text it shows, if it is one.
-    #[must_use]
-    pub fn source(&self) -> Option<&str> {
-        match &self.kind {
-            BlockKind::Words { text, range, .. } => text.get(range.0..range.1),
-            _ => None,
-        }
-    }
-
-    /// Whether it holds `needle` (lower case).
-    #[must_use]
-    pub fn holds(&self, needle: &str) -> bool {
-        match &self.kind {
-            BlockKind::Words { .. } => self.source().is_some_and(|source| source.to_lowercase().contains(needle)),
-            BlockKind::Heading { who, .. } => who.to_lowercase().contains(needle),
-            BlockKind::Tool { words, .. }
-            | BlockKind::Folded(words)
-            | BlockKind::Part(words)
-            | BlockKind::Remark(_, words) => words.to_lowercase().contains(needle),
-            BlockKind::Relay(line) => line.what.to_lowercase().contains(needle),
-            BlockKind::Gap => false,
-        }
-    }
-}
-
-impl RelayLine {
-    fn rows(&self, columns: usize, wide: bool, times: &Times) -> Vec<Row> {
-        let mut words = self.what.clone();
-        if self.edited {
-            words.push_str(" · edited by you");
-        }
-        match (self.state, self.seen_at, self.sent_at) {
-            (EntryState::Withdrawn, ..) => words.push_str(" · taken back"),
-            (EntryState::Abandoned, ..) => words.push_str(" · given up"),
-            (_, Some(seen), Some(sent)) if wide && !self.edited => {
-                words.push_str(" · sent ");
-                words.push_str(&times.clock_seconds(sent));
-                words.push_str(" · seen ");
-                words.push_str(&times.clock_seconds(seen));
-            }
-            (_, Some(seen), _) => {
-                words.push_str(" · seen ");
-                words.push_str(&if wide { times.clock_seconds(seen) } else { times.clock(seen) });
-            }
-            (EntryState::Queued, None, _) => words.push_str(" · in its queue"),
-            (_, None, Some(sent)) => {
-                words.push_str(" · sent ");
-                words.push_str(&if wide { times.clock_seconds(sent) } else { times.clock(sent) });
-                words.push_str(" · not seen yet");
-            }
-            (_, None, None) => words.push_str(" · waits to go out"),
-        }
-        wrap(&[toned(Tone::Relay, words)], columns.saturating_sub(2), &[toned(Tone::Relay, "↳ ")])
-            .into_iter()
-            .map(|row| row.indent(2))
-            .collect()
+    let part = text.get(from..limit).unwrap_or("");
+    let empty_line = part.rfind("\n\n").filter(|at| *at > BLOCK_BYTES / 2).map(|at| at + 2);
+    match empty_line.or_else(|| part.rfind('\n').map(|at| at + 1)) {
+        Some(at) => from + at,
+        None => limit,
     }
 }
 

@@ -2,6 +2,7 @@
 
 use super::*;
 use crate::model::ids::MessageId;
+use crate::ui::times::Times;
 
 fn said(role: Role, kind: ItemKind) -> ThreadEntry {
     ThreadEntry {
@@ -26,7 +27,8 @@ fn tool(summary: &str, lines: Option<(u32, u32)>) -> ItemKind {
 
 fn shown(thread: &Thread, detail: Detail) -> Vec<String> {
     let times = Times::new("2026-03-14T14:21:12Z".parse().unwrap(), jiff::tz::TimeZone::UTC);
-    blocks(thread, detail).iter().flat_map(|block| block.rows(40, false, &times)).map(|row| row.words()).collect()
+    let all = (0..thread.entries.len()).flat_map(|at| blocks_of(thread, at, detail));
+    all.flat_map(|block| block.rows(40, false, &times)).map(|row| row.words()).collect()
 }
 
 fn turn() -> Thread {
@@ -69,19 +71,27 @@ fn a_long_text_is_several_blocks_and_loses_nothing() {
     let lines: Vec<String> = (0..40_000).map(|n| format!("line {n}\n")).collect();
     let text = lines.concat();
     let shared: Arc<str> = text.as_str().into();
-    let parts = words(&shared, false);
+    let parts = words(&shared, false, &[]);
     assert!(parts.len() > 5);
-    let whole: String = parts
-        .into_iter()
-        .map(|kind| Block { side: None, entry: 0, kind })
-        .map(|block| block.source().unwrap().to_owned())
-        .collect();
+    let blocks = parts.into_iter().map(|kind| Block { side: None, kind });
+    let whole: String = blocks.map(|block| block.source().unwrap().to_owned()).collect();
     assert_eq!(whole, text);
 }
 
 #[test]
 fn a_fence_goes_on_in_the_next_block() {
-    let text: Arc<str> = format!("```\n{}\n```\n", "code\n".repeat(10_000)).into();
-    let parts = words(&text, false);
-    assert!(matches!(parts[1], BlockKind::Words { in_fence: true, .. }));
+    let text: Arc<str> = format!("````diff\n{}\n```\n+still in it\n````\nout", "+code\n".repeat(20_000)).into();
+    let parts = words(&text, false, &[]);
+    let times = Times::new("2026-03-14T14:21:12Z".parse().unwrap(), jiff::tz::TimeZone::UTC);
+    assert!(parts.len() > 2);
+    for kind in parts {
+        let BlockKind::Words { piece, .. } = &kind else { panic!("{kind:?}") };
+        assert_eq!(piece.fence, (piece.range.0 > 0).then_some((0, 8)));
+        let rows = Block { side: None, kind }.rows(40, false, &times);
+        assert!(rows.iter().filter(|row| row.slides).all(|row| row.words().contains("code")
+            || row.words().contains("still")
+            || row.words().contains("```")
+            || row.words().trim() == "│"));
+        assert!(rows.iter().filter(|row| row.words().contains("+code")).all(|row| row.body[0].tone() == Tone::Added));
+    }
 }

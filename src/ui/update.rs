@@ -6,7 +6,7 @@ use std::sync::Arc;
 use jiff::Timestamp;
 
 use crate::model::ids::RecordKey;
-use crate::projection::{DriverFact, Standing, ThreadKind};
+use crate::projection::{DriverFact, Standing, ThreadEntry, ThreadKind};
 
 use super::action::Action;
 use super::app::{Answer, App, Effect, Exit, Help, Msg, Over, Pane, Question, REFUSED_FOR, Screen, panes};
@@ -16,7 +16,6 @@ use super::line_edit::LineEdit;
 use super::look::Look;
 use super::order::is_over;
 use super::row::Hit;
-use super::talk::BlockKind;
 
 impl App {
     /// Takes a message at a time.
@@ -51,6 +50,7 @@ impl App {
             }
         }
         self.refresh();
+        self.search_on();
         let wanted = self.wants_shown();
         if wanted != self.shown {
             self.shown.clone_from(&wanted);
@@ -73,6 +73,7 @@ impl App {
             Some(Over::Form(_)) => self.form_key(key),
             Some(Over::Editor(_)) => self.editor_key(key),
             Some(Over::Look(_)) => self.look_key(key),
+            Some(Over::Compare(_)) => self.compare_key(key),
             Some(Over::Help(_)) => self.help_key(key),
             None => match self.keymap.action(self.place(), key) {
                 Some(action) => self.act(action, Some(key)),
@@ -109,8 +110,8 @@ impl App {
                 self.say(if self.mouse { "mouse on" } else { "mouse off" }, false);
                 return vec![Effect::Mouse(self.mouse), Effect::Remember("mouse", self.mouse.into())];
             }
-            Action::ScrollLeft => self.talk.sideways = self.talk.sideways.saturating_sub(8),
-            Action::ScrollRight => self.talk.sideways = (self.talk.sideways + 8).min(4_096),
+            Action::ScrollLeft => self.talk.slide(false),
+            Action::ScrollRight => self.talk.slide(true),
             Action::Quit => return self.quit(key),
             Action::Redraw => return vec![Effect::Redraw],
             Action::Suspend => return vec![Effect::Suspend],
@@ -125,6 +126,7 @@ impl App {
             Action::NextRelay => self.jump_relay(true),
             Action::NextMatch => self.find(true),
             Action::PreviousMatch => self.find(false),
+            Action::Compare => self.compare(),
             other => return self.order_key(other, key),
         }
         Vec::new()
@@ -357,39 +359,32 @@ impl App {
         self.say(words, false);
     }
 
-    fn entries_where(&self, wanted: impl Fn(&ThreadKind) -> bool) -> Vec<usize> {
-        let entries = self.talk.thread().map(|thread| thread.entries.as_slice()).unwrap_or_default();
-        entries.iter().enumerate().filter(|(_, entry)| wanted(&entry.kind)).map(|(at, _)| at).collect()
-    }
-
     fn show_phase(&mut self, n: u32) {
-        let at = self.entries_where(|kind| matches!(kind, ThreadKind::Phase { n: phase, .. } if *phase == n));
-        let found = self.talk.show_last(|block| at.contains(&block.entry) && block.kind != BlockKind::Gap);
+        let is_it = |entry: &ThreadEntry| matches!(entry.kind, ThreadKind::Phase { n: phase, .. } if phase == n);
+        let found = self.talk.show_last(is_it);
         if !found {
             self.say(format!("phase {n} is not in the conversation that is kept here"), false);
         }
     }
 
     fn show_relay(&mut self, n: u32) {
-        let at = self.entries_where(|kind| matches!(kind, ThreadKind::Relay { n: Some(relay), .. } if *relay == n));
-        let found = self.talk.show_last(|block| at.contains(&block.entry) && matches!(block.kind, BlockKind::Relay(_)));
+        let is_it = |entry: &ThreadEntry| matches!(entry.kind, ThreadKind::Relay { n: Some(relay), .. } if relay == n);
+        let found = self.talk.show_last(is_it);
         if !found {
             self.say(format!("relay {n} is not in the conversation that is kept here"), false);
         }
     }
 
     fn jump_part(&mut self, forward: bool) {
-        let at = match self.screen() {
-            Screen::Session(_) => {
-                self.entries_where(|kind| matches!(kind, ThreadKind::Human { .. } | ThreadKind::Relay { .. }))
-            }
-            _ => self.entries_where(|kind| matches!(kind, ThreadKind::Phase { .. })),
+        let in_session = matches!(self.screen(), Screen::Session(_));
+        let begins_part = |entry: &ThreadEntry| match entry.kind {
+            ThreadKind::Human { .. } | ThreadKind::Relay { .. } => in_session,
+            ThreadKind::Phase { .. } => !in_session,
+            _ => false,
         };
         let times = self.times();
         self.pane = Some(Pane::Talk);
-        if !self.talk.jump(forward, |block| block.kind != BlockKind::Gap && at.contains(&block.entry), &times)
-            && forward
-        {
+        if !self.talk.jump(forward, begins_part, &times) && forward {
             self.talk.follow();
         }
     }
@@ -397,18 +392,31 @@ impl App {
     fn jump_relay(&mut self, forward: bool) {
         let times = self.times();
         self.pane = Some(Pane::Talk);
-        self.talk.jump(forward, |block| matches!(block.kind, BlockKind::Relay(_)), &times);
+        self.talk.jump(forward, |entry| matches!(entry.kind, ThreadKind::Relay { .. }), &times);
     }
 
     /// To the next match of what `/` looked for.
     pub fn find(&mut self, forward: bool) {
-        let times = self.times();
         if matches!(self.screen(), Screen::Log(_)) {
             self.find_in_log(forward);
-        } else if self.talk.needle.is_empty() {
+        } else if self.talk.search.needle().words().is_empty() {
             self.say("look for something with / first", false);
-        } else if !self.talk.find(forward, &times) {
-            self.say(format!("{} is not in it", self.talk.needle), false);
+        } else {
+            self.talk.seek(forward);
+            self.search_on();
+        }
+    }
+
+    /// Looks through another part of the conversation; in a long one a search takes several frames.
+    fn search_on(&mut self) {
+        let sought = self.talk.search.seeks();
+        let times = self.times();
+        self.talk.search_on(&times);
+        if !sought || self.talk.search.seeks() {
+            return;
+        }
+        if !self.talk.search.stands_at_one() {
+            self.say(format!("{} is not in it", self.talk.search.needle().words()), false);
         } else if matches!(self.screen(), Screen::Run(_)) {
             self.pane = Some(Pane::Talk);
         }
@@ -480,7 +488,7 @@ impl App {
             Screen::Sessions => self.sessions_filter = line.clone(),
             Screen::Log(_) => self.log_filter = line.clone(),
             Screen::Run(_) | Screen::Session(_) => {
-                self.talk.needle = line.text().to_lowercase();
+                self.talk.look_for(line.text());
                 if done && !line.text().is_empty() {
                     self.find(false);
                 }

@@ -8,6 +8,21 @@ use super::words::folded;
 /// The points of an answer: its top-level list items, or without a list its paragraphs. Code and quotes are no points.
 #[must_use]
 pub fn points(answer: &str) -> Vec<String> {
+    located(answer).into_iter().map(|point| point.text).collect()
+}
+
+/// A point and where it stands.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Point {
+    /// The line of the answer at which it begins, from 0.
+    pub line: usize,
+    /// Its words, without the marker of a list.
+    pub text: String,
+}
+
+/// The points of an answer with the lines at which they begin.
+#[must_use]
+pub fn located(answer: &str) -> Vec<Point> {
     let lines = lines::scan(answer);
     if lines.iter().any(|line| line.top_item) { items(&lines) } else { paragraphs(&lines) }
 }
@@ -26,41 +41,55 @@ pub fn repeats(points: &[String], earlier: &[String]) -> Vec<bool> {
         .collect()
 }
 
+/// For each point, which of the earlier answers named it first, from 1; `None`: it is new.
+#[must_use]
+pub fn first_named(points: &[String], earlier: &[Vec<String>]) -> Vec<Option<u32>> {
+    let mut first = vec![None; points.len()];
+    for (answer, before) in (1..).zip(earlier) {
+        for (since, repeats) in first.iter_mut().zip(repeats(points, before)) {
+            if repeats && since.is_none() {
+                *since = Some(answer);
+            }
+        }
+    }
+    first
+}
+
 /// The words of a point without case, numbers and punctuation.
 fn words(point: &str) -> BTreeSet<String> {
     folded(point).split(|c: char| !c.is_alphabetic()).filter(|word| !word.is_empty()).map(str::to_owned).collect()
 }
 
 /// Items with what belongs to them: lines indented below, and lines that go on without a blank line.
-fn items(lines: &[Line<'_>]) -> Vec<String> {
-    let mut points: Vec<String> = Vec::new();
+fn items(lines: &[Line<'_>]) -> Vec<Point> {
+    let mut points: Vec<Point> = Vec::new();
     let mut open = false;
     let mut after_blank = false;
     for line in lines {
         match line.kind {
             Kind::Blank => after_blank = true,
             Kind::Text | Kind::Lazy if line.top_item => {
-                points.push(without_marker(line.text).to_owned());
+                points.push(Point { line: line.number.saturating_sub(1), text: without_marker(line.text).to_owned() });
                 (open, after_blank) = (true, false);
             }
             Kind::Text | Kind::Lazy => {
                 open = open && (line.in_item || !after_blank);
                 after_blank = false;
                 if let (true, Some(point)) = (open, points.last_mut()) {
-                    point.push('\n');
-                    point.push_str(line.text.trim());
+                    point.text.push('\n');
+                    point.text.push_str(line.text.trim());
                 }
             }
             Kind::Heading | Kind::Rule => open = false,
             Kind::Code | Kind::Quote => after_blank = false,
         }
     }
-    points.retain(|point| !point.trim().is_empty());
+    points.retain(|point| !point.text.trim().is_empty());
     points
 }
 
-fn paragraphs(lines: &[Line<'_>]) -> Vec<String> {
-    let mut points: Vec<String> = Vec::new();
+fn paragraphs(lines: &[Line<'_>]) -> Vec<Point> {
+    let mut points: Vec<Point> = Vec::new();
     let mut open = false;
     for line in lines {
         if !matches!(line.kind, Kind::Text | Kind::Lazy) {
@@ -69,10 +98,10 @@ fn paragraphs(lines: &[Line<'_>]) -> Vec<String> {
         }
         match points.last_mut() {
             Some(point) if open => {
-                point.push('\n');
-                point.push_str(line.text.trim());
+                point.text.push('\n');
+                point.text.push_str(line.text.trim());
             }
-            _ => points.push(line.text.trim().to_owned()),
+            _ => points.push(Point { line: line.number.saturating_sub(1), text: line.text.trim().to_owned() }),
         }
         open = true;
     }

@@ -5,6 +5,7 @@ mod frames;
 mod keys;
 mod limits;
 mod scenes;
+mod talk;
 
 use std::sync::Arc;
 

@@ -246,6 +246,7 @@ fn confirm(draft: &mut Pair<'_>, answer: &Confirm) -> Outcome {
         });
         if let Some(entry) = draft.rec.outbox.iter_mut().find(|entry| entry.id == id) {
             entry.edited = edited.is_some();
+            entry.original = edited.map(|_| pending.text);
         }
         return Ok(());
     }

@@ -5,6 +5,8 @@ use crate::model::reach::{Tick, Ticks};
 use crate::model::run::AttemptStatus;
 use crate::model::session::{Need, SessionState};
 use crate::projection::{PhaseView, RunView, Stage, Standing};
+use crate::ui::action::Action;
+use crate::ui::app::App;
 use crate::ui::row::{Row, Span, Tone, text, toned};
 use crate::ui::times::Times;
 use crate::ui::width::width;
@@ -174,4 +176,18 @@ pub fn ends_words(run: &RunView, times: &Times) -> String {
         }
         _ => run.wait.ends.clone(),
     }
+}
+
+/// Where a search stands, and what a conversation that does not follow its end keeps waiting: `3/17 · 2 new · G follows`.
+pub fn talk_state(app: &App) -> Vec<Span> {
+    let mut parts: Vec<String> = app.talk.search.counter().into_iter().collect();
+    if !app.talk.follows() {
+        if app.talk.unread() > 0 {
+            parts.push(format!("{} new", app.talk.unread()));
+        }
+        if let Some(key) = app.keymap.key(app.screen_place(), Action::Last) {
+            parts.push(format!("{key} follows"));
+        }
+    }
+    if parts.is_empty() { Vec::new() } else { vec![text(parts.join(" · "))] }
 }

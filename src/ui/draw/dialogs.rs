@@ -4,7 +4,7 @@ use ratatui::layout::Rect;
 
 use super::bits::{self, label};
 use super::footer::{keys_row, named, with_said};
-use super::{Page, form, help, run};
+use super::{Page, compare, form, help, run};
 use crate::model::reach::Ticks;
 use crate::ui::action::Action;
 use crate::ui::app::{App, Over, Purpose};
@@ -29,6 +29,7 @@ pub fn draw(app: &mut App, painter: &mut Painter<'_>, area: Rect, times: &Times)
         Over::Form(shown) => form_page(app, shown, area),
         Over::Editor(writing) => editor_page(app, writing, area),
         Over::Look(look) => look_page(app, look, area, times),
+        Over::Compare(shown) => compare::page(app, shown, area, times),
         Over::Line(_) | Over::Question(_) => Page::default(),
     };
     app.over.insert(at, over);

@@ -197,9 +197,13 @@ pub fn run_keys(app: &App, run: &RunView) -> Vec<KeyWord> {
             (Action::NextPane, ""),
             (Action::Back, "back"),
         ],
-        _ if in_run && run.banner.is_some() && app.pane_of(run) == Pane::Banner => {
-            &[(Action::Open, "read"), (Action::GoToPane, "pane"), (Action::NextPane, ""), (Action::Back, "back")]
-        }
+        _ if in_run && run.banner.is_some() && app.pane_of(run) == Pane::Banner => &[
+            (Action::Open, "read"),
+            (Action::Compare, "compare"),
+            (Action::GoToPane, "pane"),
+            (Action::NextPane, ""),
+            (Action::Back, "back"),
+        ],
         _ if run.look_first.is_some() && run.banner.is_none() => {
             &[(Action::Open, "look"), (Action::GoToPane, "pane"), (Action::Write, "write"), (Action::Stop, "stop")]
         }
@@ -229,12 +233,18 @@ pub fn run_keys(app: &App, run: &RunView) -> Vec<KeyWord> {
             (Action::Again, "again"),
             (Action::Accept, "accept"),
             (Action::Stop, "stop"),
+            (Action::Compare, "compare"),
             (Action::Detail, "detail"),
         ],
     };
     for (action, word) in wanted {
         let possible = control_of(*action, run).is_none_or(|control| may(run, control.name()).is_ok());
-        let somewhere = in_run || !matches!(action, Action::NextPane | Action::Detail | Action::Open);
+        let somewhere = match action {
+            // With one review there is hardly anything to compare.
+            Action::Compare => in_run && run.reviews.len() > 1,
+            Action::NextPane | Action::Detail | Action::Open => in_run,
+            _ => true,
+        };
         if possible
             && somewhere
             && let Some(key) = app.keymap.key(place, *action)

@@ -54,7 +54,9 @@ pub fn page(app: &mut App, key: &RecordKey, area: Rect, times: &Times) -> Page {
         Pane::Phases => phases(app, &run, room, true, columns),
         Pane::Relays => relays(app, &run, room, true, times),
     };
-    Page { header, body: body.into_iter().take(room).collect(), footer, double, single_below: !needed, cursor: None }
+    let below = if pane == Pane::Talk { bits::talk_state(app) } else { Vec::new() };
+    let body = body.into_iter().take(room).collect();
+    Page { header, body, footer, double, single_below: !needed, below, cursor: None }
 }
 
 fn header(run: &RunView, columns: usize, rows: usize, pane: Pane, times: &Times) -> Vec<Row> {

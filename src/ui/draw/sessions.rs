@@ -147,7 +147,7 @@ pub fn page(app: &mut App, key: &SessionKey, area: Rect, times: &Times) -> Page 
     let rows = app.talk.rows(columns, room, area.width > NARROW, false, times);
     let body =
         if rows.is_empty() { run::empty_talk(app, columns) } else { rows.into_iter().map(|(_, row)| row).collect() };
-    Page { header, body, footer, ..Page::default() }
+    Page { header, body, footer, below: bits::talk_state(app), ..Page::default() }
 }
 
 /// Who it is, what it does, on which evidence.

@@ -5,6 +5,7 @@ use ratatui::layout::Rect;
 use super::bits;
 use super::{dialogs, footer, log, run, runs, sessions};
 use crate::model::ids::Role;
+use crate::projection::words::unmarked;
 use crate::projection::{RunView, SideView, Standing};
 use crate::ui::app::{App, Pane, Screen};
 use crate::ui::layout::{DETAIL, LIST, SPLIT};
@@ -248,8 +249,24 @@ fn details(app: &App, painter: &mut Painter<'_>, area: Rect, run: &RunView, pane
             rows.push(Row::rule(Rule::Single));
             rows.extend(table);
         }
+        rows.extend(open_points(run, columns, height.saturating_sub(rows.len())));
     }
     painter.rows(area, &rows);
+}
+
+/// `= total rounds twice (since 2)`: what the newest review names again, as far as there is room.
+fn open_points(run: &RunView, columns: usize, room: usize) -> Vec<Row> {
+    if run.open_points.is_empty() || room < 2 {
+        return Vec::new();
+    }
+    let mut rows = vec![Row::plain(format!("points still open, by {}", run.reviewer.label))];
+    for point in &run.open_points {
+        let since = format!(" (since {})", point.since);
+        let words = cut(&unmarked(&point.words), columns.saturating_sub(width(&since) + 2));
+        rows.push(Row::of(vec![toned(Tone::Held, "= "), text(words), text(since)]));
+    }
+    rows.truncate(room);
+    rows
 }
 
 /// The conversation with its title; from 160 columns the sides stand side by side.
@@ -260,16 +277,15 @@ fn talk(app: &mut App, painter: &mut Painter<'_>, area: Rect, times: &Times, foc
     let columns = usize::from(area.width.saturating_sub(2));
     let split = focused.is_some() && app.size.0 >= SPLIT;
     let rows = app.talk.rows(columns, usize::from(area.height - 1), true, split, times);
-    let state = match (app.talk.follows(), app.talk.unread()) {
-        (true, _) => "follows".to_owned(),
-        (false, 0) => "G follows".to_owned(),
-        (false, n) => format!("{n} new · G follows"),
-    };
+    let mut state = bits::talk_state(app);
+    if app.talk.follows() {
+        state.extend([text(if state.is_empty() { "" } else { " · " }), text("follows")]);
+    }
     let detail = match app.talk.detail() {
         crate::ui::talk::Detail::Answers => String::new(),
         other => format!(" · {}", other.words()),
     };
-    let mut heading = Row::plain(format!("conversation{detail}")).tail(vec![text(state)]);
+    let mut heading = Row::plain(format!("conversation{detail}")).tail(state);
     heading.selected = focused == Some(true);
     painter.row(Rect { height: 1, ..area }, &heading);
     let below = Rect { y: area.y + 1, height: area.height - 1, ..area };

@@ -1,7 +1,7 @@
 //! Projections built by hand: what the screen is drawn from in tests.
 
 mod hard;
-mod talks;
+pub mod talks;
 
 use std::sync::Arc;
 
@@ -86,6 +86,7 @@ pub fn run(name: &str) -> RunView {
             relay(3, Role::Reviewer, "14:02:02", None),
         ],
         reviews: vec![ReviewView { n: 1, points: 2, repeated: 0, lines: Some(212) }],
+        open_points: Vec::new(),
         implementer: side(Agent::Claude, "%1"),
         reviewer: side(Agent::Codex, "%2"),
         banner: None,

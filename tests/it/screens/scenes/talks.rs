@@ -36,6 +36,7 @@ pub fn sent(n: u32, to: Role, clock: &str) -> ThreadEntry {
             state: EntryState::Delivered,
             edited: false,
             text: "Feedback:\n\nwhole text".into(),
+            original: None,
         },
     }
 }
@@ -76,5 +77,5 @@ pub fn talk() -> Thread {
         said("14:02:30", R, tool("shell", "cat src/checkout.rs", None, Some(true))),
         said("14:02:40", R, tool("shell", "cargo test checkout", None, None)),
     ];
-    Thread { record: None, session: None, entries }
+    Thread { entries, ..Thread::default() }
 }

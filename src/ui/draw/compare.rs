@@ -1,0 +1,59 @@
+//! Two answers of one side beside each other in one text: what went, what came, what is said again.
+
+use ratatui::layout::Rect;
+
+use super::Page;
+use super::footer::{keys_row, named, with_said};
+use crate::ui::action::Action;
+use crate::ui::app::App;
+use crate::ui::compare::Compare;
+use crate::ui::row::{Row, Tone, text, toned};
+use crate::ui::times::Times;
+
+/// The page of a comparison.
+pub fn page(app: &App, compare: &mut Compare, area: Rect, times: &Times) -> Page {
+    let columns = usize::from(area.width.saturating_sub(2));
+    let clock = |at: Option<jiff::Timestamp>| at.map(|at| times.clock(at)).unwrap_or_default();
+    let title = format!("{}, {} → {}", compare.label, clock(compare.before.at), clock(compare.after.at));
+    let (added, removed) = compare.words;
+    let counts = vec![
+        toned(Tone::Added, format!("+{added}")),
+        text(" "),
+        toned(Tone::Removed, format!("−{removed}")),
+        text(" words"),
+    ];
+    let points = match compare.points {
+        (0, _) => String::new(),
+        (all, 0) => format!("{}, none of them said before", counted(all)),
+        (all, again) => format!("= {again} of {} said before", counted(all)),
+    };
+    let mut header = vec![Row::of(vec![toned(Tone::Strong, title)]).tail(counts)];
+    if !points.is_empty() {
+        header.push(Row::plain(points));
+    }
+    let words = [
+        (Action::Compare, "other side"),
+        (Action::Copy, "copy"),
+        (Action::Back, "back"),
+        (Action::PreviousRelay, "earlier"),
+    ];
+    let keys = keys_row(&named(app, app.screen_place(), &words), &[], columns);
+    let footer = with_said(app, columns, 2, vec![keys]);
+    let room = Page::room(header.len(), footer.len(), area);
+    compare.height = room;
+    let count = compare.rows(columns).len();
+    compare.top = compare.top.min(count.saturating_sub(room));
+    let top = compare.top;
+    let body: Vec<Row> = compare.rows(columns).iter().skip(top).take(room).cloned().collect();
+    if count > room
+        && let Some(row) = header.last_mut()
+        && row.tail.is_empty()
+    {
+        row.tail = vec![text(format!("{}–{} of {count}", top + 1, (top + room).min(count)))];
+    }
+    Page { header, body, footer, ..Page::default() }
+}
+
+fn counted(points: usize) -> String {
+    if points == 1 { "1 point".to_owned() } else { format!("{points} points") }
+}
