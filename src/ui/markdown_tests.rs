@@ -184,13 +184,8 @@ fn sources() -> impl Strategy<Value = String> {
     proptest::collection::vec((0usize..60, 0usize..4), 1..60).prop_map(|list| {
         let mut source = String::new();
         for (at, (piece, blanks)) in list.into_iter().enumerate() {
-            match PIECES.get(piece) {
-                Some(piece) => source.push_str(piece),
-                None => {
-                    use std::fmt::Write as _;
-                    let _ = write!(source, "w{at}q");
-                }
-            }
+            let word = format!("w{at}q");
+            source.push_str(PIECES.get(piece).copied().unwrap_or(&word));
             if blanks == 0 {
                 source.push(' ');
             }

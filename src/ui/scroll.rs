@@ -75,21 +75,18 @@ impl Scroll {
                 .filter(|new| old.record == new.record && old.session == new.session)
                 .map(|new| (Arc::clone(old), new))
         };
-        match old.as_ref().and_then(same_subject) {
-            Some((old, new)) => {
-                self.top.entry = moved_to(&old, new, self.top.entry);
-                let same = if self.search.needle().words().is_empty() { 0 } else { first_difference(&old, new) };
-                self.search.goes_on(same, new.entries.len());
-                if self.top.entry >= new.entries.len() {
-                    self.follow();
-                }
-            }
-            None => {
-                self.rows.clear();
-                self.rows_kept = 0;
-                self.search.begin_anew(self.entries());
+        if let Some((old, new)) = old.as_ref().and_then(same_subject) {
+            self.top.entry = moved_to(&old, new, self.top.entry);
+            let same = if self.search.needle().words().is_empty() { 0 } else { first_difference(&old, new) };
+            self.search.goes_on(same, new.entries.len());
+            if self.top.entry >= new.entries.len() {
                 self.follow();
             }
+        } else {
+            self.rows.clear();
+            self.rows_kept = 0;
+            self.search.begin_anew(self.entries());
+            self.follow();
         }
     }
 

@@ -88,6 +88,9 @@ fn every_match_of_a_long_message_is_gone_to() {
     }
 }
 
+/// What is done, by name.
+type Act<'a> = (&'a str, &'a dyn Fn(&mut Scroll));
+
 #[test]
 fn what_is_drawn_costs_what_is_seen_however_long_the_conversation_is() {
     let short = |n: usize| format!("message {n} with some words in it");
@@ -102,7 +105,7 @@ fn what_is_drawn_costs_what_is_seen_however_long_the_conversation_is() {
         let _ = view(&mut scroll, 20);
         scroll.laid_out() - before
     };
-    let acts: [(&str, &dyn Fn(&mut Scroll)); 6] = [
+    let acts: [Act<'_>; 6] = [
         ("page up", &|scroll| scroll.page(-1, &times())),
         ("home", &Scroll::to_start),
         ("end", &|scroll| {

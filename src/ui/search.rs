@@ -282,7 +282,7 @@ impl Search {
     }
 
     fn seek_on(&mut self, thread: &Thread, detail: Detail, left: &mut usize) -> Option<Match> {
-        let Some(mut quest) = self.quest.take() else { return None };
+        let mut quest = self.quest.take()?;
         while quest.left > 0 {
             if *left == 0 {
                 self.quest = Some(quest);

@@ -86,8 +86,8 @@ fn message(n: usize) -> String {
 }
 
 fn said(n: usize, text: &str) -> ThreadEntry {
-    let role = if n % 2 == 0 { Role::Implementer } else { Role::Reviewer };
-    let label = if n % 2 == 0 { "claude" } else { "codex" }.to_owned();
+    let role = if n.is_multiple_of(2) { Role::Implementer } else { Role::Reviewer };
+    let label = if n.is_multiple_of(2) { "claude" } else { "codex" }.to_owned();
     let kind = ItemKind::Text { message_id: MessageId::new(format!("m{n}")), text: text.into() };
     let item = Item { offset: n as u64, at: Some(now()), kind };
     ThreadEntry { at: Some(now()), kind: ThreadKind::Said { role, label, item } }
@@ -268,7 +268,7 @@ fn main() {
         operations(&format!("{count} messages"), &thread, empty);
     }
     let huge: String = (0..7_500).map(message).collect();
-    println!("one message of {:.1} MB", huge.len() as f64 / 1e6);
+    println!("one message of {} bytes", huge.len());
     let thread = Arc::new(thread([huge].into_iter()));
     let opened = (0..ROUNDS).map(|_| {
         let mut rig = Rig::new(projection(None));

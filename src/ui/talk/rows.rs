@@ -17,7 +17,6 @@ impl Block {
         let indented = |rows: Vec<Row>| rows.into_iter().map(|row| row.indent(2)).collect();
         match &self.kind {
             BlockKind::Gap if wide => vec![Row::blank()],
-            BlockKind::Gap => Vec::new(),
             BlockKind::Heading { at, who, tools } => {
                 let clock = at.map_or_else(|| "     ".to_owned(), |at| times.clock(at));
                 let row = Row::of(vec![text(clock), text("  "), toned(Tone::Strong, who)]);
@@ -26,7 +25,7 @@ impl Block {
             BlockKind::Words { thinking, .. } => self.word_rows(columns, *thinking),
             BlockKind::Change { before, after } => indented(change::rows(before, after, room, &[])),
             BlockKind::Folded(tools) if !wide => indented(wrap(&[text(tools)], room, &[text("+ ")])),
-            BlockKind::Folded(_) => Vec::new(),
+            BlockKind::Gap | BlockKind::Folded(_) => Vec::new(),
             BlockKind::Tool { words, failed } => {
                 let mut row = Row::of(vec![text(words)]).indent(2);
                 if *failed {
