@@ -45,6 +45,7 @@ pub fn run(name: &str) -> RunView {
         phases: Vec::new(),
         relay_list: Vec::new(),
         reviews: Vec::new(),
+        open_points: Vec::new(),
         implementer: side(Agent::Claude),
         reviewer: side(Agent::Codex),
         banner: None,
