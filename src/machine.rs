@@ -38,6 +38,9 @@ mod prompts;
 mod setback;
 mod words;
 
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
 use jiff::Timestamp;
 
 use crate::model::conversation::Conversation;
@@ -48,6 +51,11 @@ use crate::model::pair::PairRecord;
 use crate::model::reach::{ProbeAsk, Reach, SendReport};
 use crate::model::run::{GitMark, RunRecord};
 use crate::model::tempo::Tempo;
+use crate::model::tree::TreeState;
+
+/// Work trees beside a commit (`None`: their head then): when they were observed, and as what. `None` inside: no git
+/// repository, or unreadable.
+pub type Trees = BTreeMap<(String, Option<String>), (Timestamp, Option<Arc<TreeState>>)>;
 
 /// What one look sees. Both transcripts were read to their end just before.
 #[derive(Clone, Debug)]
@@ -64,6 +72,8 @@ pub struct Scene<'a> {
     pub ledger: &'a ledger::Ledger,
     /// Newest observation of the implementer's work tree, and when it was made. `None` inside: no git repository or unreadable.
     pub git: Option<(Timestamp, Option<GitMark>)>,
+    /// Work trees beside a commit as last observed, and when.
+    pub trees: &'a Trees,
     /// A first attempt may go out although the box cannot be read (`send_when_box_unknown`).
     pub box_may_be_unknown: bool,
     /// The home's folder: a message that is too long to type is named by its file below it.
@@ -130,6 +140,13 @@ pub enum Effect {
         /// The folder.
         worktree: String,
     },
+    /// See what the implementer's work tree differs in from a commit (`None`: from its head); a look follows.
+    CountLines {
+        /// The folder.
+        worktree: String,
+        /// The commit.
+        base: Option<String>,
+    },
     /// Run the whole send sequence of an entry; `sent` follows with the report.
     Send(Delivery),
     /// Press Enter alone on our own text; `sent` follows with the report.
@@ -137,7 +154,7 @@ pub enum Effect {
     /// Put a text on the clipboard for the person to paste.
     Clipboard {
         /// The text.
-        text: std::sync::Arc<str>,
+        text: Arc<str>,
     },
     /// Resume a dead agent's session. When that succeeded, the records paused `agent_gone` on it are ordered to resume.
     BringBack(SessionRef),
@@ -174,7 +191,7 @@ pub struct Delivery {
     /// To which session.
     pub session: SessionKey,
     /// What is really sent: the record holds it already, in `sent_text` where it differs from the message.
-    pub text: std::sync::Arc<str>,
+    pub text: Arc<str>,
     /// The prompt in front of the relayed answer, in bytes of `text`: Claude gets it as the person's own words. 0: none.
     pub prompt_bytes: usize,
     /// Which attempt this is, from 1.

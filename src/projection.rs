@@ -263,8 +263,14 @@ pub struct ReviewView {
     pub points: u32,
     /// Of those, repeated ones.
     pub repeated: u32,
-    /// Lines that the reviewed turn added, as its tools tell; `None`: one of them does not say.
+    /// Lines that came in since the review before; `None`: nobody says.
     pub lines: Option<u32>,
+    /// Files that changed since then.
+    #[serde(default)]
+    pub files: Option<u32>,
+    /// git says so; else the tools of the reviewed turn.
+    #[serde(default)]
+    pub by_git: bool,
 }
 
 /// A point of the newest review that was named before.

@@ -35,7 +35,7 @@ impl Place {
             Job::Probe(ask) => Self::Session(ask.session.clone()),
             Job::Send(_, delivery) | Job::PressEnter(_, delivery) => Self::Session(delivery.session.clone()),
             Job::BringBack(session) => Self::Session(session.key()),
-            Job::Git { worktree } => Self::Worktree(worktree.clone()),
+            Job::Git { worktree } | Job::Lines { worktree, .. } => Self::Worktree(worktree.clone()),
             Job::Clipboard(_) => Self::Clipboard,
         }
     }
@@ -161,6 +161,10 @@ fn perform(job: Job, memory: &mut Memory, settings: &Settings) -> Outcome {
             let mark = git::mark(&worktree);
             Outcome::Git { worktree, mark }
         }
+        Job::Lines { worktree, base } => {
+            let state = git::lines(&worktree, base.as_deref());
+            Outcome::Lines { worktree, base, state }
+        }
         Job::Clipboard(text) => Outcome::Copied(by_hand::copy(&text, &settings.tmux)),
         Job::BringBack(session) => Outcome::BroughtBack(session.key(), bring_back::bring_back(&session, settings)),
     }
@@ -197,6 +201,7 @@ fn give_back(job: &Job, why: &str, workshop: &Workshop) {
         Job::PressEnter(record, delivery) => sent(record.clone(), delivery.clone(), true, stopped(why.to_owned())),
         Job::BringBack(session) => Outcome::BroughtBack(session.key(), Err(why.to_owned())),
         Job::Clipboard(_) => Outcome::Copied(Err(why.to_owned())),
+        Job::Lines { worktree, base } => Outcome::Lines { worktree: worktree.clone(), base: base.clone(), state: None },
         Job::Probe(_) | Job::Git { .. } => return,
     };
     if workshop.outcomes.try_send(outcome).is_err() {

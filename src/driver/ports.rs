@@ -16,6 +16,7 @@ use crate::model::reach::{ProbeAsk, Reach, SendReport};
 use crate::model::run::{GitMark, RunRecord};
 use crate::model::session::SessionNote;
 use crate::model::text::TextRef;
+use crate::model::tree::TreeState;
 
 /// The disk. One writer: only the driver holds this port.
 pub trait Records {
@@ -189,6 +190,13 @@ pub enum Job {
         /// The folder.
         worktree: String,
     },
+    /// See what a work tree differs in from a commit.
+    Lines {
+        /// The folder.
+        worktree: String,
+        /// The commit; `None`: its head.
+        base: Option<String>,
+    },
     /// Put a text on the clipboard.
     Clipboard(Arc<str>),
     /// Resume a dead agent's session.
@@ -219,6 +227,15 @@ pub enum Outcome {
         worktree: String,
         /// Its mark; `None`: no repository, or unreadable.
         mark: Option<GitMark>,
+    },
+    /// What a work tree differs in from a commit.
+    Lines {
+        /// The folder.
+        worktree: String,
+        /// The commit that was asked for.
+        base: Option<String>,
+        /// `None`: no repository, or unreadable.
+        state: Option<TreeState>,
     },
     /// Bringing back ended: a sentence, or why not.
     BroughtBack(SessionKey, Result<String, String>),

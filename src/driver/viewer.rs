@@ -137,7 +137,12 @@ impl<A: Agents> Agents for LookOnly<A> {
     fn begin(&mut self, job: Job) {
         match job {
             Job::Probe(_) => self.0.begin(job),
-            Job::Send(..) | Job::PressEnter(..) | Job::Git { .. } | Job::Clipboard(_) | Job::BringBack(_) => {
+            Job::Send(..)
+            | Job::PressEnter(..)
+            | Job::Git { .. }
+            | Job::Lines { .. }
+            | Job::Clipboard(_)
+            | Job::BringBack(_) => {
                 tracing::error!("a viewer was to do more than look; it did nothing");
             }
         }

@@ -6,6 +6,7 @@ mod judge;
 mod resume;
 mod steps;
 mod words;
+mod work;
 
 use jiff::Timestamp;
 

@@ -70,6 +70,7 @@ fn check(conversation: Option<&Conversation>, reach: Option<&Reach>, now: i64, b
         reviewer,
         ledger: &ledger,
         git: None,
+        trees: &super::super::Trees::new(),
         box_may_be_unknown: false,
         home: "/home",
         message_file_above: 65_536,

@@ -9,6 +9,7 @@ use super::config::{ConfigChange, PairConfig};
 use super::ids::{EntryId, MessageId, PairId, RecordId, Role, SessionRef, TurnId};
 use super::outbox::Entry;
 use super::text::TextRef;
+use super::tree::{TreeState, Work};
 
 /// The newest schema this program writes.
 pub const SCHEMA: u32 = 1;
@@ -102,6 +103,9 @@ pub struct PairRecord {
     /// Relays, newest 50.
     #[serde(default)]
     pub rounds: Vec<Round>,
+    /// The work tree as the newest review found it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub tree: Option<TreeState>,
     /// Fields of a later version are kept.
     #[serde(flatten)]
     pub extra: Map<String, Value>,
@@ -430,6 +434,9 @@ pub struct Round {
     pub text: TextRef,
     /// Whether a person edited it.
     pub edited: bool,
+    /// What the implementer had changed since the review before, once it was looked up.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub work: Option<Work>,
 }
 
 /// An id that a side had before.

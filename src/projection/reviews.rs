@@ -1,5 +1,7 @@
 //! Relays and reviews of the attempt that is looked at: what was carried, how many points, which repeat.
 
+use std::collections::BTreeSet;
+
 use super::facts::RecordFacts;
 use super::{OpenPoint, RelayView, Repeated, ReviewView};
 use crate::model::conversation::{Conversation, ItemKind, Turn};
@@ -7,6 +9,7 @@ use crate::model::ids::{MessageId, Role, TurnId};
 use crate::model::outbox::{Entry, EntryState};
 use crate::model::pair::{Direction, PairRecord, Round};
 use crate::model::text::first_line;
+use crate::model::tree::Work;
 use crate::verdict::points::Point;
 use crate::verdict::{self, points};
 
@@ -45,6 +48,8 @@ pub fn reviews(record: &RecordFacts<'_>) -> Vec<ReviewView> {
             points: answer.points,
             repeated: answer.repeated,
             lines: answer.lines,
+            files: answer.files,
+            by_git: answer.by_git,
         })
         .collect()
 }
@@ -96,6 +101,8 @@ struct Judged {
     points: u32,
     repeated: u32,
     lines: Option<u32>,
+    files: Option<u32>,
+    by_git: bool,
     /// Its points, and for a repeated one the review that named it first, from 1.
     found: Vec<(Point, Option<u32>)>,
 }
@@ -122,12 +129,22 @@ fn judged_answers(record: &RecordFacts<'_>, chain: &[&PairRecord]) -> Vec<Judged
         let texts: Vec<String> = points.iter().map(|point| point.text.clone()).collect();
         let since = points::first_named(&texts, &earlier);
         let repeated = since.iter().flatten().count();
+        let source = round.source_turn_id.as_ref();
+        let (lines, files) = match round.work {
+            Some(Work::Changed { files, added, .. }) => (Some(added), Some(files)),
+            _ => (
+                builder.and_then(|builder| changed_lines(builder, source)),
+                builder.and_then(|builder| changed_files(builder, source)),
+            ),
+        };
         judged.push(Judged {
             turn_id: turn.id.clone(),
             message_id: Some(answer.message_id.clone()),
             points: u32::try_from(points.len()).unwrap_or(u32::MAX),
             repeated: u32::try_from(repeated).unwrap_or(u32::MAX),
-            lines: builder.and_then(|builder| changed_lines(builder, round.source_turn_id.as_ref())),
+            lines,
+            files,
+            by_git: matches!(round.work, Some(Work::Changed { .. })),
             found: points.into_iter().zip(since).collect(),
         });
         earlier.push(texts);
@@ -162,6 +179,20 @@ fn changed_lines(conversation: &Conversation, turn: Option<&TurnId>) -> Option<u
         }
     }
     sum
+}
+
+/// Files that a turn's tools name as edited: 0 when it called none that edits, `None` when they do not say.
+fn changed_files(conversation: &Conversation, turn: Option<&TurnId>) -> Option<u32> {
+    let turn = conversation.turns.get(conversation.turn_index(turn?)?)?;
+    let files: BTreeSet<&str> = turn
+        .items
+        .iter()
+        .filter_map(|item| match &item.kind {
+            ItemKind::Tool { summary, lines: Some(_), .. } => Some(summary.as_str()),
+            _ => None,
+        })
+        .collect();
+    (!turn.edited_files || !files.is_empty()).then(|| u32::try_from(files.len()).unwrap_or(u32::MAX))
 }
 
 /// First line of the answer that is carried; of the whole message when the answer can't be found any more.

@@ -81,6 +81,7 @@ pub fn pair() -> PairRecord {
         due: None,
         limit: None,
         rounds: Vec::new(),
+        tree: None,
         extra: Map::new(),
     }
 }
@@ -156,6 +157,7 @@ pub fn round(n: u32, source: &str, delivered: &str) -> Round {
         entry: None,
         text: TextRef::of("the prompt\n\nthe answer"),
         edited: false,
+        work: None,
     }
 }
 

@@ -356,12 +356,26 @@ impl<E: Engine> Shell<E> {
 /// Hands a text to a program in a file of its own and gives back what is in the file afterwards.
 fn through_program(argv: &[String], text: &str) -> anyhow::Result<String> {
     use std::io::Write as _;
+    use std::os::unix::fs::PermissionsExt as _;
     let (program, arguments) = argv.split_first().context("name a program")?;
-    let mut file =
-        tempfile::Builder::new().prefix("trellis-").suffix(".md").tempfile().context("make a file for the text")?;
+    // In a folder for the person alone: what an editor leaves beside the file is nobody else's and goes with it.
+    let folder = tempfile::Builder::new()
+        .prefix("trellis-")
+        .permissions(std::fs::Permissions::from_mode(0o700))
+        .tempdir()
+        .context("make a folder for the text")?;
+    let mut file = tempfile::Builder::new()
+        .prefix("message-")
+        .suffix(".md")
+        .tempfile_in(folder.path())
+        .context("make a file for the text")?;
     file.write_all(text.as_bytes()).and_then(|()| file.flush()).context("write the text to a file")?;
     let status = Program::new(program).args(arguments).arg(file.path()).status();
     let status = status.with_context(|| format!("start {program}"))?;
     anyhow::ensure!(status.success(), "{program} ended with {status}: the text is as it was");
     std::fs::read_to_string(file.path()).with_context(|| format!("read {}", file.path().display()))
 }
+
+#[cfg(test)]
+#[path = "shell_tests.rs"]
+mod tests;

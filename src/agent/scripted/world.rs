@@ -281,7 +281,7 @@ impl Play {
                     Outcome::BroughtBack(key, Ok(format!("{} is back in its session", session.agent)))
                 })
             }
-            Job::Git { .. } | Job::Clipboard(_) => None,
+            Job::Git { .. } | Job::Lines { .. } | Job::Clipboard(_) => None,
         };
         if let Some(outcome) = outcome {
             (self.report)(outcome);

@@ -32,6 +32,7 @@ impl<R: Records, T: Transcripts, A: Agents> Core<R, T, A> {
         match effect {
             Effect::Probe(ask) => self.probe(ask, now),
             Effect::LookAtGit { worktree } => self.look_at_git(worktree),
+            Effect::CountLines { worktree, base } => self.count_lines(worktree, base),
             Effect::Send(delivery) => self.begin_sending(key, delivery, false),
             Effect::PressEnter(delivery) => self.begin_sending(key, delivery, true),
             Effect::Clipboard { text } => self.agents.begin(Job::Clipboard(text)),

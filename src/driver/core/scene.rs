@@ -44,6 +44,7 @@ impl<R: Records, T: Transcripts, A: Agents> Core<R, T, A> {
             home: &self.options.home,
             message_file_above: self.options.message_file_above,
             git: self.trees.seen(&builder.worktree),
+            trees: self.trees.beside_commits(),
             tempo: self.options.tempo,
         }
     }

@@ -2,12 +2,13 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::mem::discriminant;
+use std::sync::Arc;
 
 use jiff::{SignedDuration, Timestamp};
 
 use super::Core;
 use crate::driver::ports::{Agents, Job, Outcome, Records, TranscriptRead, Transcripts};
-use crate::machine::{SentReport, TranscriptFact, session};
+use crate::machine::{SentReport, TranscriptFact, Trees, session};
 use crate::model::event::Decision;
 use crate::model::ids::{EntryId, RecordKey, SessionKey, SessionRef};
 use crate::model::outbox::Entry;
@@ -15,6 +16,7 @@ use crate::model::pair::SCHEMA;
 use crate::model::reach::{InFlight, ProbeAsk, ProcessFact, ProcessMark};
 use crate::model::run::GitMark;
 use crate::model::session::{SessionNote, SessionState};
+use crate::model::tree::TreeState;
 use crate::projection::facts::SessionFacts;
 
 /// Observations of one session are at least this far apart.
@@ -71,6 +73,8 @@ impl Known {
 pub struct WorkTrees {
     seen: BTreeMap<String, (Timestamp, Option<GitMark>)>,
     asked: BTreeSet<String>,
+    lines: Trees,
+    lines_asked: BTreeSet<(String, Option<String>)>,
 }
 
 impl WorkTrees {
@@ -78,6 +82,23 @@ impl WorkTrees {
     #[must_use]
     pub fn seen(&self, worktree: &str) -> Option<(Timestamp, Option<GitMark>)> {
         self.seen.get(worktree).cloned()
+    }
+
+    /// What they differ in from commits.
+    #[must_use]
+    pub const fn beside_commits(&self) -> &Trees {
+        &self.lines
+    }
+
+    /// Takes an observation in; those of long ago are dropped.
+    fn counted(&mut self, key: (String, Option<String>), at: Timestamp, state: Option<TreeState>) {
+        const KEPT: usize = 64;
+        self.lines_asked.remove(&key);
+        if self.lines.len() >= KEPT {
+            let oldest = self.lines.iter().min_by_key(|(_, (at, _))| *at).map(|(key, _)| key.clone());
+            oldest.map(|key| self.lines.remove(&key));
+        }
+        self.lines.insert(key, (at, state.map(Arc::new)));
     }
 }
 
@@ -204,6 +225,13 @@ impl<R: Records, T: Transcripts, A: Agents> Core<R, T, A> {
         }
     }
 
+    /// Looks up what a work tree differs in from a commit, once at a time.
+    pub(super) fn count_lines(&mut self, worktree: String, base: Option<String>) {
+        if self.trees.lines_asked.insert((worktree.clone(), base.clone())) {
+            self.agents.begin(Job::Lines { worktree, base });
+        }
+    }
+
     /// A send sequence is over and its report is saved, or will never be.
     pub(super) fn sending_over(&mut self, record: &RecordKey, entry: &EntryId) {
         for known in self.sessions.values_mut() {
@@ -247,6 +275,10 @@ impl<R: Records, T: Transcripts, A: Agents> Core<R, T, A> {
                 self.trees.asked.remove(&worktree);
                 self.dirty.extend(self.books.in_folder(&worktree));
                 self.trees.seen.insert(worktree, (now, mark));
+            }
+            Outcome::Lines { worktree, base, state } => {
+                self.dirty.extend(self.books.in_folder(&worktree));
+                self.trees.counted((worktree, base), now, state);
             }
             Outcome::BroughtBack(session, result) => self.brought_back(&session, result, now),
             Outcome::Copied(result) => match result {
@@ -367,7 +399,7 @@ fn is_same_kind(one: &SessionState, other: &SessionState) -> bool {
 
 fn same_reading(old: &TranscriptRead, new: &TranscriptRead) -> bool {
     let same_conversation = match (&old.conversation, &new.conversation) {
-        (Some(old), Some(new)) => std::sync::Arc::ptr_eq(old, new) || (old.length == new.length && old == new),
+        (Some(old), Some(new)) => Arc::ptr_eq(old, new) || (old.length == new.length && old == new),
         (None, None) => true,
         _ => false,
     };

@@ -101,6 +101,7 @@ pub(in crate::machine) fn fresh(
         due: None,
         limit: None,
         rounds: Vec::new(),
+        tree: None,
         extra: serde_json::Map::new(),
     }
 }

@@ -7,7 +7,7 @@ use super::super::draft::{Draft, Message};
 use super::super::guard::{self, End};
 use super::super::turns::{self, Reading};
 use super::super::{prompts, setback, words};
-use super::{create, judge, resume};
+use super::{create, judge, resume, work};
 use crate::model::conversation::{Conversation, FailureClass, Turn};
 use crate::model::event::EventKind;
 use crate::model::ids::Role;
@@ -36,6 +36,7 @@ pub(super) fn look(draft: &mut Pair<'_>, held: bool) {
     if let Some(arrived) = evidence::observe(draft) {
         resume::arrived(draft, &arrived);
     }
+    work::count(draft);
     if !held && draft.rec.state == PairState::Paused {
         setback::limit_over(draft, true);
     }
@@ -254,6 +255,7 @@ pub(super) fn relayed(draft: &mut Pair<'_>, entry: &Entry, direction: Direction,
         entry: Some(entry.id.clone()),
         text: entry.text.clone(),
         edited: entry.edited,
+        work: None,
     });
     if direction == Direction::ToReviewer {
         let source = entry.source_turn_id.clone().zip(entry.source_message_id.clone());

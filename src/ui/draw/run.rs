@@ -10,7 +10,7 @@ use crate::model::ids::{RecordKey, Role};
 use crate::model::pair::PauseReason;
 use crate::model::text::first_line;
 use crate::projection::words::unmarked;
-use crate::projection::{Banner, RunView, Standing, ThreadKind};
+use crate::projection::{Banner, ReviewView, RunView, Standing, ThreadKind};
 use crate::ui::action::Action;
 use crate::ui::app::{App, Pane};
 use crate::ui::layout::NARROW;
@@ -115,9 +115,10 @@ pub fn banner(app: &App, run: &RunView, columns: usize, room: usize) -> Vec<Row>
 /// Facts, the table of reviews where they did not agree, and what can be done.
 pub fn needed(run: &RunView, banner: &Banner, columns: usize, room: usize) -> Vec<Row> {
     let mut rows: Vec<Row> = banner.lines.iter().flat_map(|line| wrap_text(line, Tone::Text, columns)).collect();
-    let table = if shows_plateau(run) { plateau(run, columns) } else { Vec::new() };
     let offers = offers(banner, columns);
-    if !table.is_empty() && rows.len() + table.len() + offers.len() + 2 <= room {
+    let table_room = room.saturating_sub(rows.len() + offers.len() + 2);
+    let table = if shows_plateau(run) { plateau(run, columns, table_room) } else { Vec::new() };
+    if !table.is_empty() && table.len() <= table_room {
         rows.push(Row::blank());
         rows.extend(table);
     }
@@ -154,14 +155,15 @@ pub fn shows_plateau(run: &RunView) -> bool {
     run.banner.as_ref().is_some_and(|banner| banner.reason == Some(PauseReason::PhaseNotConverged))
 }
 
-/// Points, repeats and changed lines of each review: a plateau is to be seen.
-pub fn plateau(run: &RunView, columns: usize) -> Vec<Row> {
+/// Points, repeats and changed lines of each review: a plateau is to be seen. With room for them, the files as well, and
+/// who counted.
+pub fn plateau(run: &RunView, columns: usize, room: usize) -> Vec<Row> {
     if run.reviews.is_empty() {
         return Vec::new();
     }
     let fit = columns.saturating_sub(9) / 5;
     let shown = run.reviews.get(run.reviews.len().saturating_sub(fit)..).unwrap_or_default();
-    let line = |name: &str, cell: &dyn Fn(&crate::projection::ReviewView) -> String| {
+    let line = |name: &str, cell: &dyn Fn(&ReviewView) -> String| {
         let mut line = format!("{name:<9}");
         for review in shown {
             let _ = write!(line, "{:>5}", cell(review));
@@ -173,8 +175,26 @@ pub fn plateau(run: &RunView, columns: usize) -> Vec<Row> {
         line("points", &|review| review.points.to_string()),
         line("repeated", &|review| if review.repeated == 0 { "·".to_owned() } else { review.repeated.to_string() }),
     ];
+    // With both in one table the tools' numbers are told from git's.
+    let mixed = shown.iter().any(|review| review.by_git) && shown.iter().any(|review| !review.by_git);
+    let number = |review: &ReviewView, count: Option<u32>| match count {
+        None => "–".to_owned(),
+        Some(count) if mixed && !review.by_git => format!("~{count}"),
+        Some(count) => count.to_string(),
+    };
     if shown.iter().any(|review| review.lines.is_some()) {
-        rows.push(line("lines new", &|review| review.lines.map_or_else(|| "–".to_owned(), |lines| lines.to_string())));
+        rows.push(line("lines new", &|review| number(review, review.lines)));
+    }
+    if room > rows.len() && shown.iter().any(|review| review.files.is_some()) {
+        rows.push(line("files", &|review| number(review, review.files)));
+    }
+    if room > rows.len() {
+        let source = match (mixed, shown.iter().any(|review| review.by_git)) {
+            (true, _) => "since the review before; ~ by tools",
+            (false, true) => "since the review before, by git",
+            (false, false) => "as the agent's tools tell, no git",
+        };
+        rows.push(Row::plain(cut(source, columns)));
     }
     rows
 }

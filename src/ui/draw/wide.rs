@@ -236,7 +236,7 @@ fn details(app: &App, painter: &mut Painter<'_>, area: Rect, run: &RunView, pane
     if !run.relay_list.is_empty() || on_relays {
         rows.push(Row::rule(Rule::Single));
         let title_at = rows.len();
-        let table = if run::shows_plateau(run) { Vec::new() } else { run::plateau(run, columns) };
+        let table = if run::shows_plateau(run) { Vec::new() } else { run::plateau(run, columns, usize::MAX) };
         let table_room = if table.is_empty() { 0 } else { table.len() + 1 };
         let left = height.saturating_sub(rows.len());
         let wanted = run.relay_list.len().max(1) + 1;

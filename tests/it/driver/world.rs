@@ -166,7 +166,7 @@ impl Agents for MemAgents {
             Job::PressEnter(record, delivery) => {
                 self.journal.borrow_mut().push(format!("enter {} of {record}", delivery.entry));
             }
-            Job::Probe(_) | Job::Git { .. } | Job::Clipboard(_) | Job::BringBack(_) => {}
+            Job::Probe(_) | Job::Git { .. } | Job::Lines { .. } | Job::Clipboard(_) | Job::BringBack(_) => {}
         }
         self.jobs.borrow_mut().push_back(job);
     }
@@ -452,6 +452,9 @@ impl World {
             }
             Job::Git { worktree } => {
                 self.soon(soon, Outcome::Git { worktree, mark: None });
+            }
+            Job::Lines { worktree, base } => {
+                self.soon(soon, Outcome::Lines { worktree, base, state: None });
             }
             Job::Clipboard(_) => {
                 self.soon(soon, Outcome::Copied(Ok("copied".to_owned())));

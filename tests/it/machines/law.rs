@@ -84,6 +84,7 @@ impl World {
             reviewer: self.side_of(parts, reviewer),
             ledger: &self.ledger,
             git: self.git.clone(),
+            trees: &self.trees,
             box_may_be_unknown: self.box_may_be_unknown,
             home: "/home",
             message_file_above: 65_536,
@@ -163,6 +164,10 @@ impl World {
                 let fresh = self.git.as_ref().is_some_and(|(at, _)| *at == self.now);
                 self.git = Some((self.now, self.tree.clone()));
                 !fresh
+            }
+            Effect::CountLines { worktree, base } => {
+                let seen = (self.now, self.lines.clone().map(std::sync::Arc::new));
+                self.trees.insert((worktree, base), seen).is_none_or(|(at, _)| at != self.now)
             }
             Effect::Send(delivery) => self.send(run, pair, delivery, false),
             Effect::PressEnter(delivery) => self.send(run, pair, delivery, true),

@@ -7,6 +7,7 @@ use trellis::model::conversation::FailureClass;
 use trellis::model::outbox::Purpose;
 use trellis::model::pair::{Direction, Kickoff, PairState, PairStep, PairStop, PauseReason};
 use trellis::model::reach::InputBox;
+use trellis::model::tree::{FileState, TreeState, Work};
 
 use super::world::{I, R, World, reviewing, with_answer};
 
@@ -436,4 +437,35 @@ fn waits_in_words() {
     world.prompt(I, "mine");
     world.wait(1);
     assert_eq!(wait(&world).who, "waits for you");
+}
+
+/// Once a relay is with the reviewer, git is asked what the implementer changed, and the answer is kept with the relay.
+#[test]
+fn a_review_is_told_what_changed_since_the_one_before() {
+    let state = |lines: &str| {
+        let added = u32::try_from(lines.len() / 8).unwrap();
+        let file = FileState { sum: lines.to_owned(), added, plus: lines.to_owned(), ..FileState::default() };
+        Some(TreeState { base: "c0".to_owned(), files: [("f".to_owned(), file)].into() })
+    };
+    let mut world = reviewing(PairConfig::default());
+    let reviewed = |world: &mut World, lines: Option<TreeState>| {
+        world.answer(R, "1. something is wrong");
+        world.wait(4);
+        world.take(I);
+        world.pass(1);
+        world.lines = lines;
+        world.answer(I, "It is mended.");
+        world.wait(4);
+        world.take(R);
+        world.pass(1);
+        world.pair().rounds.last().unwrap().work.clone()
+    };
+    assert_eq!(world.pair().rounds[0].work, Some(Work::Unknown), "no repository");
+    assert_eq!(reviewed(&mut world, state("aaaaaaaa")), Some(Work::First));
+    let changed = Work::Changed { files: 1, added: 1, removed: 1 };
+    assert_eq!(reviewed(&mut world, state("bbbbbbbb")), Some(changed));
+    let nothing = Work::Changed { files: 0, added: 0, removed: 0 };
+    assert_eq!(reviewed(&mut world, state("bbbbbbbb")), Some(nothing), "l11: answers without a change");
+    let rounds = &world.pair().rounds;
+    assert!(rounds.iter().all(|round| (round.direction == Direction::ToReviewer) == round.work.is_some()));
 }

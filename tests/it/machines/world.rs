@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 
 use jiff::{SignedDuration, Timestamp};
 use trellis::machine::ledger::Ledger;
-use trellis::machine::{Effect, SentReport, TranscriptFact, pair, run};
+use trellis::machine::{Effect, SentReport, TranscriptFact, Trees, pair, run};
 use trellis::model::command::{Control, NewPair, NewRun, Refusal};
 use trellis::model::config::{PairConfig, RunConfig};
 use trellis::model::conversation::{
@@ -16,6 +16,7 @@ use trellis::model::ids::{Agent, MessageId, PairId, Role, RunId, TurnId};
 use trellis::model::pair::{Kickoff, PairRecord};
 use trellis::model::reach::{InputBox, ProcessFact, SendReport, Tick, Transport};
 use trellis::model::run::{GitMark, RunRecord};
+use trellis::model::tree::TreeState;
 
 use super::agency::Agency;
 
@@ -40,6 +41,9 @@ pub struct World {
     pub ledger: Ledger,
     pub git: Option<(Timestamp, Option<GitMark>)>,
     pub tree: Option<GitMark>,
+    pub trees: Trees,
+    /// What the work tree differs in from its head; `None`: no repository.
+    pub lines: Option<TreeState>,
     pub decisions: Vec<Decision>,
     pub events: Vec<(EventKind, Option<String>)>,
     pub other_effects: Vec<Effect>,
@@ -66,6 +70,8 @@ impl World {
             ledger: Ledger::new(),
             git: None,
             tree: None,
+            trees: Trees::new(),
+            lines: None,
             decisions: Vec::new(),
             events: Vec::new(),
             other_effects: Vec::new(),

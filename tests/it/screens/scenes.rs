@@ -85,7 +85,7 @@ pub fn run(name: &str) -> RunView {
             relay(2, Role::Implementer, "14:00:31", Some((2, 0))),
             relay(3, Role::Reviewer, "14:02:02", None),
         ],
-        reviews: vec![ReviewView { n: 1, points: 2, repeated: 0, lines: Some(212) }],
+        reviews: vec![ReviewView { n: 1, points: 2, repeated: 0, lines: Some(212), files: Some(3), by_git: true }],
         open_points: Vec::new(),
         implementer: side(Agent::Claude, "%1"),
         reviewer: side(Agent::Codex, "%2"),
@@ -222,7 +222,14 @@ pub fn no_agreement() -> RunView {
     run.reviews = [(2, 0, 212), (3, 0, 40), (2, 1, 12), (3, 2, 9), (2, 2, 7)]
         .into_iter()
         .zip(1..)
-        .map(|((points, repeated, lines), n)| ReviewView { n, points, repeated, lines: Some(lines) })
+        .map(|((points, repeated, lines), n)| ReviewView {
+            n,
+            points,
+            repeated,
+            lines: Some(lines),
+            files: Some(3),
+            by_git: true,
+        })
         .collect();
     run
 }

@@ -69,6 +69,8 @@ fn reviews() -> Projection {
             points,
             repeated,
             lines: Some(lines),
+            files: Some(2),
+            by_git: n > 1,
         })
         .collect();
     run.open_points = vec![OpenPoint { words: "the total still rounds twice".to_owned(), since: 1 }];
@@ -171,7 +173,7 @@ fn u19_message_finding_path_and_line_are_copied_by_a_key() {
     let mut rig = Rig::new(scenes::one(scenes::run("checkout")), (38, 20));
     assert_eq!(copied(&mut rig, "Enter y").0, "Both fixed, a test for each.");
     let (path, _) = copied(&mut rig, "2 y j Enter");
-    assert!(path.ends_with(".jsonl"), "{path}");
+    assert!(path.starts_with("/home/dev/.claude/projects/shop/"), "{path}");
     assert!(copied(&mut rig, "3 y").0.contains("relay 2 goes to claude"));
     let mut rig = Rig::new(scenes::one(scenes::look_first()), (38, 20));
     assert!(copied(&mut rig, "Enter Enter y").0.starts_with("Feedback:"));
@@ -303,4 +305,25 @@ fn opening_outside_gives_the_whole_message() {
     rig.press("c");
     assert!(matches!(rig.app.over.last(), Some(Over::Compare(_))));
     assert!(matches!(&rig.press("e")[..], [Effect::Page(text)] if text.contains("-Two remarks:-")));
+}
+
+#[test]
+fn l9_points_lines_and_files_of_each_review_stand_in_one_table() {
+    let mut rig = Rig::new(scenes::one(scenes::no_agreement()), (60, 30));
+    rig.press("Enter");
+    let text = rig.text();
+    for row in ["review       1    2    3    4    5", "lines new  212   40   12    9    7", "files        3    3"] {
+        assert!(text.contains(row), "{row} is missing\n{text}");
+    }
+    assert!(text.contains("by git"), "{text}");
+    // Where one number is the tools', it says so.
+    let mut run = scenes::no_agreement();
+    run.reviews[0].by_git = false;
+    let mut rig = Rig::new(scenes::one(run), (60, 30));
+    rig.press("Enter");
+    assert!(rig.text().contains("lines new ~212   40") && rig.text().contains("~ by tools"), "{}", rig.text());
+    // Where rows are scarce the offers stay and the remarks go.
+    let mut rig = Rig::new(scenes::one(scenes::no_agreement()), (38, 20));
+    rig.press("Enter");
+    assert!(rig.text().contains("lines new") && rig.text().contains("x stop"), "{}", rig.text());
 }

@@ -51,6 +51,10 @@ impl Agents for Hands {
             Job::Git { worktree } => {
                 world.after(wait, Happening::Outcome(epoch, Box::new(Outcome::Git { worktree, mark: None })))
             }
+            Job::Lines { worktree, base } => {
+                let seen = Outcome::Lines { worktree, base, state: None };
+                world.after(wait, Happening::Outcome(epoch, Box::new(seen)));
+            }
             Job::Clipboard(_) => {}
             Job::BringBack(session) => {
                 let done = Outcome::BroughtBack(session.key(), Ok("it is back".into()));

@@ -85,5 +85,6 @@ pub fn round(n: u32, text: &str) -> Round {
         entry: None,
         text: TextRef::of(text),
         edited: false,
+        work: None,
     }
 }
