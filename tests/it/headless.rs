@@ -346,6 +346,8 @@ fn what_dies_inside_its_turn_leaves_its_last_words() {
     let reach = port.quiet(&claude, &entry);
     assert_eq!(reach.last_words, "exit code 137: Error: out of memory");
     assert!(rig.conversation(&claude).unwrap().is_open());
+    // A look that was begun after its last record proves that the turn died with it.
+    let reach = port.probe(&claude, None);
     assert!(reach.at > rig.conversation(&claude).unwrap().newest().unwrap().last_record.at.unwrap());
 }
 

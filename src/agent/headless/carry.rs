@@ -30,6 +30,8 @@ const NOT_ITS_OWN: [&str; 5] = ["TMUX", "TMUX_PANE", "CLAUDECODE", "CLAUDE_CODE_
 /// How often, and how far apart, a new session's name is looked for: two minutes altogether.
 const LOOKS: u32 = 1_200;
 const BETWEEN: Duration = Duration::from_millis(100);
+/// Between two looks for an end that the system has shown already.
+const SOON: Duration = Duration::from_millis(2);
 
 /// A process of ours, running or ended.
 #[derive(Debug)]
@@ -84,8 +86,13 @@ impl Ended {
 }
 
 impl Carried {
-    /// How it ended; `None` while it runs.
+    /// How it ended; `None` while it runs. When the system shows it no more, whoever waits for it is about to know.
     pub(super) fn ended(&self) -> Option<Ended> {
+        let mut left = LOOKS;
+        while self.exit.get().is_none() && left > 0 && os::marked(&self.mark).is_none() {
+            thread::sleep(SOON);
+            left -= 1;
+        }
         let exit = self.exit.get()?;
         let code = exit.and_then(|exit| exit.code().map(Exit::Code).or_else(|| exit.signal().map(Exit::Signal)));
         Some(Ended { code, said: last_line(&tail(&self.said)) })

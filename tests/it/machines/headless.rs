@@ -5,7 +5,7 @@ use trellis::model::command::Control;
 use trellis::model::config::PairConfig;
 use trellis::model::outbox::EntryState;
 use trellis::model::pair::{Kickoff, PauseReason};
-use trellis::model::reach::{LiveStatus, OnItsWay, ProcessFact, Transport};
+use trellis::model::reach::{LiveStatus, OnItsWay, ProcessFact, ProcessMark, SendReport, Transport};
 use trellis::model::session::{Need, SessionState};
 
 use super::world::{R, World, with_answer};
@@ -13,6 +13,10 @@ use super::world::{R, World, with_answer};
 /// The reviewer is run for each message; nothing runs now.
 fn with_headless_reviewer() -> World {
     let mut world = with_answer();
+    let carrier = ProcessMark { pid: 42, start_mark: "7".to_owned(), started_at: None };
+    let started =
+        SendReport { last_key_at: Some(world.now), entered: true, carrier: Some(carrier), ..SendReport::default() };
+    world.reviewer.reports.extend([started.clone(), started]);
     world.reviewer.transport = Some(Transport::Headless);
     world.reviewer.process = ProcessFact::Dead;
     world
@@ -42,6 +46,7 @@ fn no_process_between_two_turns_is_idle_and_not_gone() {
     let state = |world: &World| {
         session::state(Some(&world.reviewer.conversation), world.reviewer.reach.as_ref(), None, now).state
     };
+    world.reviewer.observe(world.now);
     assert!(matches!(state(&world), SessionState::Working { .. }), "its process still runs");
     runs(&mut world, false);
     world.wait(10);
