@@ -66,7 +66,7 @@ fn a_killed_codex_is_brought_back_and_the_message_arrives() {
 }
 
 /// One phase that is approved at the second look: relays 3. What the play needs is changed by the cases.
-fn one_phase() -> Value {
+pub fn one_phase() -> Value {
     play(
         &json!([
             ["Feedback:", ["The remark is dealt with."]],

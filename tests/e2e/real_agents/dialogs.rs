@@ -6,10 +6,11 @@ use std::time::Duration;
 use serde_json::{Value, json};
 use trellis::model::ids::Agent::{Claude, Codex};
 
+use super::cases::one_phase;
 use super::install::{Part, Skip, setting, told};
-use super::pairs::{is_complete, verified};
+use super::pairs::{relays, verified};
 use super::port::Port;
-use super::rig::{Plan, Rig, checklist, play};
+use super::rig::{Plan, Rig, play};
 
 /// How long a dialog stays open once a message waits for it.
 const OPEN: Duration = Duration::from_secs(4);
@@ -35,9 +36,8 @@ fn no_message_typed_to_codex_answers_its_approval_dialog() {
 }
 
 fn half_a_minute() -> Result<(), Skip> {
-    let mut play = checklist();
-    play["sides"]["reviewer"][0][1][0] =
-        json!({"say": "One remark: src/one.txt has no closing line.", "gate": "remark"});
+    let mut play = one_phase();
+    play["sides"]["reviewer"][0][1][0] = json!({"say": "One remark: a line is missing.", "gate": "remark"});
     let rig = Rig::start(Part::Small, Plan::of(vec![Claude, Codex], play))?;
     let run = rig.begin_run(&["--first-phase", "ask"]);
     rig.wait("the review", || rig.count("reviewer", "Review the implementer's work") == 1);
@@ -47,7 +47,9 @@ fn half_a_minute() -> Result<(), Skip> {
     rig.press("%0", "Escape");
     let (code, said) = run.finish(Duration::from_mins(8));
     assert_eq!(code, Some(0), "{said}\n{}", rig.told());
-    is_complete(&rig);
+    assert_eq!(rig.count("implementer", "Feedback:"), 1, "{}", rig.told());
+    assert_eq!(relays(&rig), [3], "{}", rig.told());
+    verified(&rig);
     Ok(())
 }
 

@@ -28,7 +28,7 @@ fn kills(part: Part, implementer: Agent, reviewer: Agent) -> Result<(), Skip> {
     let seed = setting("TRELLIS_REAL_SEED", u64::from(std::process::id()));
     println!("TRELLIS_REAL_KILLS={wanted} TRELLIS_REAL_SEED={seed}");
     let mut dice = Dice(seed);
-    let (mut pasted, mut entered) = (0, 0);
+    let (mut pasted, mut entered, mut cleared) = (0, 0, 0);
     while pasted + entered < wanted {
         let rig = Rig::start(part, Plan::pair(implementer, reviewer))?;
         let mut run = rig.begin_run(&["--first-phase", "ask"]);
@@ -52,11 +52,15 @@ fn kills(part: Part, implementer: Agent, reviewer: Agent) -> Result<(), Skip> {
             }
             at = pasted + entered;
             run = rig.begin(&["drive"]);
+            cleared += u64::from(clear_a_part(&rig, &mut run));
         }
         let (code, said) = run.finish(Duration::from_mins(10));
         assert_eq!(code, Some(0), "{said}\n{}", rig.told());
         is_complete(&rig);
-        println!("{pasted} kills between paste and Enter, {entered} between Enter and evidence: each message once");
+        println!(
+            "{pasted} kills between paste and Enter ({cleared} left a part, which the person took away), {entered} between \
+             Enter and evidence: each message once"
+        );
     }
     Ok(())
 }
@@ -80,6 +84,28 @@ fn paste_stands(rig: &Rig, run: &mut Running<'_>) -> bool {
 /// Waits until a message is sent and not proven; false when the run ended before.
 fn sent(rig: &Rig, run: &mut Running<'_>) -> bool {
     until(rig, run, || rig.entries().iter().any(|entry| matches!(entry["state"].as_str(), Some("sent" | "queued"))))
+}
+
+/// A message of several pieces may stand in the box in part: that is held, and told. The person looks, and takes it away;
+/// then it goes out again by itself. Whether that was so.
+fn clear_a_part(rig: &Rig, run: &mut Running<'_>) -> bool {
+    let end = Instant::now() + Duration::from_secs(20);
+    let in_flight = |entry: &Value| is_open(entry) && entry["attempts"].as_u64() > Some(0);
+    while rig.entries().iter().any(in_flight) && run.ended().is_none() {
+        if Instant::now() > end {
+            let stands = |pane: &&str| matches!(box_of(rig, pane), Box::Text(_));
+            let Some(pane) = ["%0", "%1"].into_iter().find(stands) else { return false };
+            rig.press(pane, "C-c");
+            rig.wait("an empty box", || box_of(rig, pane) == Box::Empty);
+            return true;
+        }
+        std::thread::park_timeout(Duration::from_millis(50));
+    }
+    false
+}
+
+fn box_of(rig: &Rig, pane: &str) -> Box {
+    input_box::find(Claude, &rig.tmux(&["capture-pane", "-p", "-e", "-t", pane]))
 }
 
 fn until(rig: &Rig, run: &mut Running<'_>, mut holds: impl FnMut() -> bool) -> bool {
