@@ -4,6 +4,7 @@
 
 pub mod dialect;
 pub mod home;
+mod inbox;
 pub mod plan;
 pub mod player;
 pub mod scenes;

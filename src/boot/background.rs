@@ -38,6 +38,17 @@ const A_MOMENT: Duration = Duration::from_millis(30);
 pub struct Detached {
     child: Child,
     words: Lines<BufReader<ChildStdout>>,
+    /// It drives: it outlives this process.
+    drives: bool,
+}
+
+impl Drop for Detached {
+    fn drop(&mut self) {
+        // One that nobody waits for any more must not take the lock later.
+        if !self.drives {
+            let _ = self.child.start_kill();
+        }
+    }
 }
 
 impl Detached {
@@ -52,7 +63,7 @@ impl Detached {
         let pipes = command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
         let mut child = pipes.spawn().map_err(|error| format!("can't start {}: {error}", program.display()))?;
         let words = child.stdout.take().ok_or("a driver in the background has no output")?;
-        let mut detached = Self { child, words: BufReader::new(words).lines() };
+        let mut detached = Self { child, words: BufReader::new(words).lines(), drives: false };
         detached.says(READY).await?;
         Ok(detached)
     }
@@ -66,6 +77,7 @@ impl Detached {
         let pid = self.child.id();
         match holder(home) {
             Ok(Holder::Process(Some(claim))) if Some(claim.pid) == pid && claim.kind == Kind::Background => {
+                self.drives = true;
                 Ok(claim.pid)
             }
             _ => Err(self.end("the driver in the background does not hold the home's lock").await),

@@ -126,13 +126,19 @@ impl Engine {
         };
         let restore: crate::supervise::Restore = Arc::new(ui::terminal::give_back);
         let shown = self.supervisor.on_ui_thread(&restore, || self.block_on(ui::run(driver, looks.settings)));
+        let home = self.home.clone();
         let finished = self.finish();
         match shown {
             Ok(Ok(ui::Exit::Background)) => {
                 finished?;
                 out::line("it goes on in the background; trellis comes back to it, trellis drive --stop ends it")
             }
-            Ok(Ok(ui::Exit::Quit | ui::Exit::Signalled | ui::Exit::EngineGone)) | Err(_) => finished,
+            Ok(Ok(ui::Exit::Quit)) => {
+                // What was finished at the end was begun before their eyes.
+                ui::Memory::remember(&mut Kept { home }, ui::LOOKED_AT, clock::now().to_string().into());
+                finished
+            }
+            Ok(Ok(ui::Exit::Signalled | ui::Exit::EngineGone)) | Err(_) => finished,
             Ok(Err(error)) => {
                 let words: Vec<String> = error.chain().map(ToString::to_string).collect();
                 finished.and(Err(Failure::refused(words.join(": "))))
@@ -349,8 +355,15 @@ impl ui::Engine for Driver {
     fn go_on_in_background(&self) -> oneshot::Receiver<Result<(), String>> {
         let (answer, answered) = oneshot::channel();
         let (home, tempo, handle) = (self.home.clone(), self.tempo, self.handle.clone());
+        let mut shutdown = self.supervisor.token();
         self.supervisor.spawn("hand over", async move {
-            let _ = answer.send(background::hand_over(&home, tempo, &handle).await);
+            tokio::select! {
+                handed = background::hand_over(&home, tempo, &handle) => {
+                    let _ = answer.send(handed);
+                }
+                // A person who quits meanwhile wants no driver to be left.
+                _ = shutdown.wait() => {}
+            }
         });
         answered
     }

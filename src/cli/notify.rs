@@ -4,6 +4,11 @@ use std::path::Path;
 
 use super::{Failure, out};
 use crate::boot::{self, Outcome};
+use crate::paths::Home;
+use crate::store::home_files::Remembered;
+
+/// The name under which it is remembered that the ways were tried.
+const TRIED: &str = "notify_tried";
 
 /// Tells, and says how.
 ///
@@ -30,6 +35,22 @@ pub fn test(home: Option<&Path>) -> Result<(), Failure> {
     match (used, failed) {
         (_, 1..) => Err(Failure::said()),
         (0, 0) => Err(Failure::refused("no way is left to tell you anything; trellis config init writes the settings")),
-        _ => Ok(()),
+        _ => {
+            remember(&ground.home);
+            Ok(())
+        }
+    }
+}
+
+/// The form of a new run asks whether somebody tried. A home that is not there yet is not made for it.
+fn remember(home: &Home) {
+    if !home.root().exists() {
+        return;
+    }
+    let mut remembered = Remembered::load(home);
+    let kept = remembered.set(TRIED, true.into());
+    let kept = kept.and_then(|()| remembered.save(home).map_err(|error| error.to_string()));
+    if let Err(why) = kept {
+        out::note(&why);
     }
 }

@@ -45,6 +45,8 @@ pub struct Part {
     pub player: Player,
     /// Its transcript.
     pub transcript: PathBuf,
+    /// What was typed to it and not yet taken up.
+    pub inbox: PathBuf,
 }
 
 impl Part {
@@ -236,8 +238,9 @@ fn part(root: &Path, member: Member, script: &Script, spare: &Spare) -> Part {
     };
     let cwd = root.join(&member.worktree).display().to_string();
     let who = Identity { agent: member.agent, session_id: member.session_id, cwd };
+    let inbox = root.join(format!("demo/typed-{}.json", who.session_id));
     let player = Player::new(who, actor.clone(), pace);
-    Part { role: (!member.spare).then_some(member.role), player, transcript: root.join(member.transcript) }
+    Part { role: (!member.spare).then_some(member.role), player, transcript: root.join(member.transcript), inbox }
 }
 
 impl Stage {
@@ -268,7 +271,7 @@ fn make_folder(path: &Path) -> Result<(), String> {
 }
 
 /// Writes a file that nobody reads yet: under another name first, so that a kill leaves all of it or nothing.
-fn write_whole(path: &Path, text: &str) -> Result<(), String> {
+pub(super) fn write_whole(path: &Path, text: &str) -> Result<(), String> {
     let failed = |error: std::io::Error| format!("can't write {}: {error}", path.display());
     let folder = path.parent().unwrap_or(path);
     let mut file = tempfile::NamedTempFile::new_in(folder).map_err(failed)?;

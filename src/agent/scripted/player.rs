@@ -1,7 +1,6 @@
 //! One scripted agent as a pure step: what its transcript shows, what was sent to it, the time → lines to append.
 //! No clock, file or thread: the real world plays it against files, the simulator in virtual time.
-//! Nothing is remembered between steps but the messages that no one has taken up yet; those are lost with the process,
-//! like keys in a pane that died.
+//! Nothing is remembered between steps but the messages that no one has taken up yet.
 
 use std::sync::Arc;
 

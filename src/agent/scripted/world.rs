@@ -25,6 +25,7 @@ use crate::supervise::Supervisor;
 use crate::transcript::Reader;
 
 use super::home::{Part, Stage};
+use super::inbox::Inbox;
 use super::player::{Activity, Pending, later};
 use super::script::{PersonAct, When};
 
@@ -124,7 +125,7 @@ struct Seat {
     file: File,
     offset: u64,
     reader: Reader,
-    inbox: Vec<Pending>,
+    inbox: Inbox,
     brought_back: bool,
 }
 
@@ -133,8 +134,11 @@ impl Seat {
         cut_torn_tail(&part.transcript)?;
         let file = OpenOptions::new().read(true).append(true).open(&part.transcript)?;
         let reader = Reader::new(part.player.who.agent);
-        let mut seat = Self { part, file, offset: 0, reader, inbox: Vec::new(), brought_back: false };
+        let inbox = Inbox::open(part.inbox.clone());
+        let mut seat = Self { part, file, offset: 0, reader, inbox, brought_back: false };
         seat.read_on()?;
+        let seen = seat.seen();
+        seat.inbox.forget_what_was_taken(&seen);
         Ok(seat)
     }
 
@@ -161,18 +165,19 @@ impl Seat {
         loop {
             if self.is_gone() {
                 // What was typed at a program that has ended goes nowhere.
-                self.inbox.clear();
+                self.inbox.clear()?;
                 return Ok(None);
             }
-            let next = self.part.player.next(&self.seen(), &self.inbox, now, tempo);
-            if let Some(place) = next.taken.filter(|place| *place < self.inbox.len()) {
-                self.inbox.remove(place);
-            }
+            let next = self.part.player.next(&self.seen(), self.inbox.pending(), now, tempo);
             if next.lines.is_empty() {
                 return Ok(next.wake_at);
             }
             self.file.write_all(next.lines.as_bytes())?;
             self.read_on()?;
+            // After the line: what a kill leaves in both is known by the transcript.
+            if let Some(place) = next.taken {
+                self.inbox.remove(place)?;
+            }
         }
     }
 }
@@ -266,7 +271,9 @@ impl Play {
             }
             let seat = self.seats.iter_mut().find(|seat| seat.part.role == Some(act.to));
             if let Some(seat) = seat {
-                seat.inbox.push(Pending { text: act.text.as_str().into(), due: now });
+                let turns = seat.seen().turns.len();
+                // A disk that refuses costs what a kill would take, no more.
+                let _ = seat.inbox.push(Pending { text: act.text.as_str().into(), due: now }, turns);
             }
         }
         wake
@@ -277,7 +284,7 @@ impl Play {
         let seat = self.of_role(act.to)?;
         let said = seat.seen().turns.iter().any(|turn| *turn.prompt.text == *act.text)
             || seat.seen().queued.iter().any(|queued| *queued.text == *act.text)
-            || seat.inbox.iter().any(|pending| *pending.text == *act.text);
+            || seat.inbox.pending().iter().any(|pending| *pending.text == *act.text);
         if said {
             return None;
         }
@@ -333,8 +340,11 @@ impl Play {
             report(None, Some("the program has ended"))
         } else {
             let wait = tempo.millis(seat.part.player.accept_after(&seat.seen()));
-            seat.inbox.push(Pending { text: Arc::clone(&delivery.text), due: later(now, wait) });
-            report(Some(now), None)
+            let turns = seat.seen().turns.len();
+            match seat.inbox.push(Pending { text: Arc::clone(&delivery.text), due: later(now, wait) }, turns) {
+                Ok(()) => report(Some(now), None),
+                Err(error) => report(None, Some(&format!("its input can't be kept: {error}"))),
+            }
         };
         Some(sent(record, delivery, false, report))
     }
@@ -350,8 +360,8 @@ fn report(last_key_at: Option<Timestamp>, stopped: Option<&str>) -> SendReport {
     SendReport { last_key_at, entered, stopped: stopped.map(str::to_owned), ..SendReport::default() }
 }
 
-/// A scripted agent belongs to its home and not to the process that plays it: it lives since the home was made, and
-/// goes on with an open turn. What was typed and not yet taken up is all that a kill takes from it.
+/// A scripted agent belongs to its home and not to the process that plays it: it lives since the home was made, goes on
+/// with an open turn, and still has what was typed, whoever was killed meanwhile.
 fn reach(seat: &Seat, ask: &ProbeAsk, now: Timestamp, born: Timestamp) -> Reach {
     let mut reach = Reach {
         at: now,
@@ -383,7 +393,7 @@ fn reach(seat: &Seat, ask: &ProbeAsk, now: Timestamp, born: Timestamp) -> Reach 
             reach.status = LiveStatus::Waiting { what };
         }
     }
-    let carried = |text: &str| seat.inbox.iter().any(|pending| *pending.text == *text);
+    let carried = |text: &str| seat.inbox.pending().iter().any(|pending| *pending.text == *text);
     if ask.in_flight.as_ref().is_some_and(|entry| carried(&entry.text)) {
         reach.on_its_way = OnItsWay::Carried;
     }
