@@ -285,7 +285,8 @@ fn u11_ctrl_z_in_an_editor_gives_the_shell_its_terminal() {
     terminal.wait_for("edited");
     terminal.keys(&["Escape"]);
     terminal.wait_for("Enter shows it");
-    quit(&terminal);
+    terminal.press_until(&["q", "q"], "the end", |screen| !screen.contains("look first"));
+    given_back(&terminal);
 }
 
 #[test]
