@@ -133,16 +133,16 @@ fn headless(mut engine: Engine, stage: &Stage, run: Option<RunRecord>, tempo: Te
     engine.tell(Seat::Plain);
     let mut listener = Listener::of(&engine);
     let order = order(stage, tempo)?;
-    let outcome = engine.block_on(async {
+    let ended = engine.block_on(async {
         let run = match run {
             Some(run) => run.id,
             None => start::create(&engine, order).await?.0,
         };
         engine.let_person_act();
-        listener.follow(&engine, &run).await?.outcome(&run)
+        let end = listener.follow(&engine, &run).await?;
+        Ok((run, end))
     });
-    // A panic ends the run's driver too: it is what is to be said then.
-    engine.finish().and(outcome)
+    listener.end(engine, ended)
 }
 
 fn watched(engine: Engine, stage: &Stage, run: Option<&RunRecord>, tempo: Tempo) -> Result<(), Failure> {

@@ -164,6 +164,19 @@ impl Listener {
         }
     }
 
+    /// Ends the engine. What it published while it ended is printed as well; only a stop of the run is to come last.
+    ///
+    /// # Errors
+    /// A task of the engine panicked, or the run did not complete.
+    pub fn end(mut self, engine: Engine, ended: Result<(RunId, End), Failure>) -> Result<(), Failure> {
+        // A panic ends the run's driver too: it is what is to be said then.
+        engine.finish()?;
+        if !matches!(ended, Ok((_, End::Stopped(_)))) {
+            self.drain()?;
+        }
+        ended.and_then(|(run, end)| end.outcome(&run))
+    }
+
     /// Prints what was published before the state that was just seen: nothing of it is left out at an end.
     fn drain(&mut self) -> Result<(), Failure> {
         loop {

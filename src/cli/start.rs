@@ -41,16 +41,17 @@ pub fn start(home: Option<&Path>, args: &StartArgs) -> Result<(), Failure> {
         engine.tell(Seat::Plain);
     }
     let mut listener = Listener::of(&engine);
-    let outcome = engine.block_on(async {
-        let (run, note) = create(&engine, order).await?;
-        if how == How::RecordOnly {
-            return out::line(&run_words(&run, &note, &place));
-        }
-        engine.let_person_act();
-        listener.follow(&engine, &run).await?.outcome(&run)
-    });
-    // A panic ends the run's driver too: it is what is to be said then.
-    engine.finish().and(outcome)
+    let (run, note) = match engine.block_on(create(&engine, order)) {
+        Ok(made) => made,
+        Err(failure) => return engine.finish().and(Err(failure)),
+    };
+    if how == How::RecordOnly {
+        let told = out::line(&run_words(&run, &note, &place));
+        return engine.finish().and(told);
+    }
+    engine.let_person_act();
+    let end = engine.block_on(listener.follow(&engine, &run));
+    listener.end(engine, end.map(|end| (run, end)))
 }
 
 fn run_words(run: &RunId, note: &str, home: &str) -> String {
