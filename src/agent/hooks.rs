@@ -174,7 +174,10 @@ impl Settings {
             }
             file.sync_all()
         };
-        let copy = self.path.with_file_name(format!("{name}.before-trellis-{stamp}"));
+        // Two changes within a second have the same time in their names.
+        let named = |n: u32| if n == 0 { String::new() } else { format!("-{n}") };
+        let copies = (0_u32..).map(|n| self.path.with_file_name(format!("{name}.before-trellis-{stamp}{}", named(n))));
+        let copy = { copies }.find(|copy| !copy.exists()).unwrap_or_default();
         if let Some(old) = &self.text {
             put(&copy, old).map_err(failed)?;
         } else if let Some(folder) = self.path.parent() {
