@@ -24,7 +24,7 @@ mod hooks;
 mod kills;
 mod leaving;
 mod real_agents;
-mod real_headless;
+mod real_agents_headless;
 mod scenes;
 mod telling;
 mod terminal;
