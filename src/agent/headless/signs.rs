@@ -52,7 +52,7 @@ fn of_claude(key: &SessionKey, settings: &Settings) -> Sign {
     };
     let live = statuses.live_on(&key.session_id);
     if let Some((status, process)) = live.iter().find(|(status, _)| status.is_interactive()) {
-        return open(key, process.clone(), "in a terminal", status.live());
+        return open(key, process.clone(), Where::Terminal, status.live());
     }
     if let Some((_, process)) = live.into_iter().next() {
         return Sign::Runs(process);
@@ -68,11 +68,11 @@ fn of_codex(key: &SessionKey) -> Sign {
     // Codex's own lock keeps a second writer away: one that may not be looked at holds nothing up.
     let (holders, _) = threads::holders();
     match holders.into_iter().find(|holder| holder.threads.iter().any(|thread| thread.id == key.session_id)) {
-        Some(holder) if holder.is_daemon => open(key, holder.process, "by its background server", LiveStatus::Silent),
+        Some(holder) if holder.is_daemon => open(key, holder.process, Where::Server, LiveStatus::Silent),
         Some(holder) if os::argv(holder.process.pid).is_some_and(|words| has(&words, "exec")) => {
             Sign::Runs(holder.process)
         }
-        Some(holder) => open(key, holder.process, "in a terminal", LiveStatus::Silent),
+        Some(holder) => open(key, holder.process, Where::Terminal, LiveStatus::Silent),
         None => by_words(key, |_| false),
     }
 }
@@ -87,7 +87,7 @@ fn by_words(key: &SessionKey, is_known: impl Fn(&Process) -> bool) -> Sign {
     match named.min_by_key(|(process, alone)| (*alone, process.pid)) {
         None => Sign::Nobody,
         Some((process, true)) => Sign::Runs(process),
-        Some((process, false)) => open(key, process, "in a terminal", LiveStatus::Silent),
+        Some((process, false)) => open(key, process, Where::Terminal, LiveStatus::Silent),
     }
 }
 
@@ -110,9 +110,21 @@ fn has(words: &[String], wanted: &str) -> bool {
     words.iter().skip(1).any(|word| word == wanted)
 }
 
-fn open(key: &SessionKey, process: Process, how: &str, status: LiveStatus) -> Sign {
+/// Where a session is open.
+#[derive(Clone, Copy)]
+enum Where {
+    Terminal,
+    /// Codex's background server, which goes on holding a thread after its terminal has ended.
+    Server,
+}
+
+fn open(key: &SessionKey, process: Process, place: Where, status: LiveStatus) -> Sign {
     let pid = process.pid;
-    let why = format!("{key} is open {how} (pid {pid}): end it there, or `trellis session reach {key} tmux`");
+    let (how, end) = match place {
+        Where::Terminal => ("in a terminal", "end it there"),
+        Where::Server => ("in codex's background server", "`codex app-server daemon stop` ends that"),
+    };
+    let why = format!("{key} is open {how} (pid {pid}): {end}, or `trellis session reach {key} tmux`");
     Sign::Open { process, why, status }
 }
 

@@ -10,7 +10,7 @@ use crate::driver::ports::{Agents, Job, Records, Transcripts};
 use crate::machine::{pair, run};
 use crate::model::command::{Command, Control, Refusal, RefusalKind, Reply, SessionControl};
 use crate::model::event::EventKind;
-use crate::model::ids::{PairId, RecordKey, RunId, SessionKey, SessionRef};
+use crate::model::ids::{Agent, PairId, RecordKey, RunId, SessionKey, SessionRef};
 use crate::model::pair::{PairRecord, PauseReason};
 use crate::model::reach::{LiveStatus, OnItsWay, ProcessFact, Tick, Transport};
 use crate::model::session::{Launch, SessionNote};
@@ -268,7 +268,13 @@ impl<R: Records, T: Transcripts, A: Agents> Core<R, T, A> {
         let why = match (way, was_headless) {
             (Transport::Headless, false) if reach.process == ProcessFact::Dead => None,
             (Transport::Headless, false) => Some(match (&reach.process, reach.ticks.missing()) {
-                (ProcessFact::Alive { .. }, _) => format!("{key} is open ({}): end it there first", reach.place),
+                (ProcessFact::Alive { .. }, _) => {
+                    let server = match key.agent {
+                        Agent::Claude => "",
+                        Agent::Codex => "; its background server holds it until `codex app-server daemon stop`",
+                    };
+                    format!("{key} is open ({}): end it there first{server}", reach.place)
+                }
                 (_, Some(why)) => why.to_owned(),
                 (_, None) => format!("{key} could not be looked at: try again"),
             }),
