@@ -171,6 +171,7 @@ fn a_driver_in_the_background_is_started_stopped_and_told_from_one_in_the_foregr
     playing.kill().unwrap();
     playing.wait().unwrap();
 
+    let _stopped = Stopped(&home);
     let started = run(&home, &["drive", "--background"]);
     assert_eq!(started.status.code(), Some(0), "{}", text(&started.stderr));
     let pid = background(&home);
@@ -307,6 +308,7 @@ fn plain_sentences_instead_of_the_screen_drive_as_it_would() {
     drop(driver);
     let config = home.join("config.toml");
     fs::write(&config, format!("{}plain = true\n", fs::read_to_string(&config).unwrap())).unwrap();
+    let _stopped = Stopped(&home);
     assert!(run(&home, &["drive", "--background"]).status.success());
     let pid = background(&home);
     let plain = Talking::start(&home, &[]);
@@ -315,4 +317,25 @@ fn plain_sentences_instead_of_the_screen_drive_as_it_would() {
     assert_eq!(claim(&home).unwrap().kind, Kind::Foreground);
     assert_eq!(plain.interrupt(), Some(0));
     assert_eq!(claim(&home), None);
+}
+
+#[test]
+fn a_driver_in_the_background_ends_when_its_home_is_removed() {
+    let terminal = Terminal::running(NARROW, "demo");
+    terminal.wait_for("phase 1");
+    leave(&terminal);
+    let pid = background(&terminal.home());
+    // Moved away first: what it writes meanwhile must not keep the folder from going.
+    let gone = terminal.folder.path().join("gone");
+    fs::rename(terminal.home(), &gone).unwrap();
+    wait("the end of the driver", || trellis::agent::os::process(pid).is_none());
+}
+
+/// Ends a driver in the background with its test.
+struct Stopped<'a>(&'a Path);
+
+impl Drop for Stopped<'_> {
+    fn drop(&mut self) {
+        let _ = trellis(self.0).args(["drive", "--stop"]).output();
+    }
 }

@@ -170,6 +170,10 @@ impl Terminal {
 
 impl Drop for Terminal {
     fn drop(&mut self) {
+        // A test that failed leaves no driver in the background behind.
+        if self.home().join("trellis.lock").exists() {
+            let _ = Command::new(program()).arg("--home").arg(self.home()).args(["drive", "--stop"]).output();
+        }
         let _ = Command::new("tmux").arg("-S").arg(&self.socket).arg("kill-server").output();
     }
 }
