@@ -3,15 +3,14 @@
 use std::io::{self, BufRead as _, IsTerminal as _, Write as _};
 use std::path::{Path, PathBuf};
 
+use similar::TextDiff;
+
 use super::{Failure, HooksArgs, out};
 use crate::agent::hooks::{self, Settings};
 use crate::boot::Ground;
 use crate::clock;
 use crate::model::ids::Agent;
 use crate::paths::AgentRoots;
-
-/// A table of this size is still made for the look at a change.
-const CELLS: usize = 4_000_000;
 
 /// What is to be done.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -128,51 +127,12 @@ fn command_of(ground: &Ground, home: Option<&Path>, agent: Agent) -> Result<Stri
     hooks::command(&program, home, agent).map_err(Failure::refused)
 }
 
-/// The lines that go and come, with a line around each change. Lines before and behind all changes are left out.
+/// The lines that go and come, with two lines around each change.
 fn difference(old: &str, new: &str) -> Vec<String> {
-    let (old, new): (Vec<&str>, Vec<&str>) = (old.lines().collect(), new.lines().collect());
-    // Lengths of the longest common parts, from the end. Of a file of thousands of lines all is shown as going and coming.
-    let width = new.len() + 1;
-    let cells = (old.len() + 1).saturating_mul(width);
-    let mut common = vec![0_u32; if cells <= CELLS { cells } else { 0 }];
-    let at = |row: usize, column: usize| row * width + column;
-    let get = |common: &[u32], row, column| common.get(at(row, column)).copied().unwrap_or(0);
-    for (row, before) in old.iter().enumerate().rev() {
-        for (column, after) in new.iter().enumerate().rev() {
-            let longest = if before == after {
-                get(&common, row + 1, column + 1) + 1
-            } else {
-                get(&common, row + 1, column).max(get(&common, row, column + 1))
-            };
-            if let Some(cell) = common.get_mut(at(row, column)) {
-                *cell = longest;
-            }
-        }
-    }
-    let (mut row, mut column, mut lines) = (0, 0, Vec::new());
-    loop {
-        match (old.get(row), new.get(column)) {
-            (Some(before), Some(after)) if before == after => {
-                lines.push(format!("  {before}"));
-                (row, column) = (row + 1, column + 1);
-            }
-            (Some(before), after)
-                if after.is_none() || get(&common, row + 1, column) >= get(&common, row, column + 1) =>
-            {
-                lines.push(format!("- {before}"));
-                row += 1;
-            }
-            (_, Some(after)) => {
-                lines.push(format!("+ {after}"));
-                column += 1;
-            }
-            (_, None) => break,
-        }
-    }
-    let changes = |line: &String| !line.starts_with("  ");
-    let first = lines.iter().position(changes).unwrap_or(0).saturating_sub(2);
-    let last = lines.iter().rposition(changes).map_or(0, |last| (last + 3).min(lines.len()));
-    lines.get(first..last).unwrap_or_default().to_vec()
+    let difference = TextDiff::from_lines(old, new);
+    let groups = difference.grouped_ops(2);
+    let changes = groups.iter().flatten().flat_map(|part| difference.iter_changes(part));
+    changes.map(|change| format!("{} {}", change.tag(), change.value().trim_end_matches(['\r', '\n']))).collect()
 }
 
 #[cfg(test)]
