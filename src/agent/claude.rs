@@ -10,10 +10,10 @@ pub use status::{StatusFile, Statuses};
 use jiff::{SignedDuration, Timestamp};
 
 use super::Settings;
-use super::message;
 use super::os::{self, Process};
 use super::tmux::typing::{Moment, Typing};
 use super::tmux::{self, Pane, input_box};
+use super::{by_hand, message};
 use crate::clock;
 use crate::machine::Delivery;
 use crate::model::ids::{Agent, SessionId};
@@ -259,8 +259,10 @@ fn observe(at: Timestamp, held: &Held, in_flight: Option<&InFlight>, typed: Opti
     };
     match &held.pane {
         Err(why) => {
-            reach.place = format!("pid {}", held.process.pid);
+            reach.place = by_hand::place(&held.process);
             reach.ticks.pane = missing(why);
+            // A person sits before it, wherever that is.
+            reach.transport = held.status.is_interactive().then_some(Transport::ByHand);
         }
         Ok(pane) => {
             reach.transport = Some(Transport::Tmux);

@@ -10,11 +10,11 @@ use std::path::{Path, PathBuf};
 
 use super::Settings;
 use super::claude::{alive, missing, stopped};
-use super::message;
 use super::os::{self, Process};
 use super::program;
 use super::tmux::input_box;
 use super::tmux::typing::{Moment, Typing};
+use super::{by_hand, message};
 use crate::clock;
 use crate::machine::Delivery;
 use crate::model::ids::{Agent, SessionId};
@@ -138,7 +138,11 @@ impl CodexSession {
                     InputBox::Unknown => missing("codex's input box cannot be read"),
                 };
             }
-            Err(why) => reach.ticks.pane = missing(&why),
+            Err(why) => {
+                reach.place = by_hand::place(&holder.process);
+                reach.ticks.pane = missing(&why);
+                reach.transport = Some(Transport::ByHand);
+            }
         }
     }
 

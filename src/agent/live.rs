@@ -22,7 +22,7 @@ pub struct LiveSession {
     pub pane: Result<Pane, String>,
     /// It is in the tmux window that trellis was started in.
     pub here: bool,
-    /// A transport reaches it.
+    /// A transport reaches it, or a person who sits before it.
     pub reached: bool,
 }
 
@@ -39,7 +39,7 @@ pub fn discover(settings: &Settings) -> Vec<LiveSession> {
                 worktree: held.status.cwd.clone().or_else(|| folder(held.process.pid)),
                 status: held.status.live(),
                 here: is_here(&held.pane, window.as_ref()),
-                reached: held.pane.is_ok(),
+                reached: held.pane.is_ok() || held.status.is_interactive(),
                 process: held.process,
                 pane: held.pane,
             });

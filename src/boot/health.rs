@@ -34,8 +34,12 @@ impl Ground {
         let absent = absent(&loaded, |side| live.iter().any(|seen| seen.session == *side));
         let live = live.into_iter().map(|seen| {
             let place = seen.pane.map(|pane| format!("pane {} of tmux", pane.id.as_str()));
-            // Codex takes messages through its queue, wherever it runs.
-            let place = if seen.reached { Ok(place.unwrap_or_else(|_| String::from("its queue"))) } else { place };
+            // Codex takes messages through its queue, wherever it runs; before a Claude a person sits who can paste.
+            let elsewhere = match seen.session.agent {
+                Agent::Codex => "its queue",
+                Agent::Claude => "your own paste: it is in no pane of tmux",
+            };
+            let place = if seen.reached { Ok(place.unwrap_or_else(|_| elsewhere.to_owned())) } else { place };
             (seen.session, place)
         });
         let demo = self.stage.is_some();

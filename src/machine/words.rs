@@ -132,7 +132,11 @@ pub(super) fn delivery<R: Loop>(draft: &Draft<'_, R>) -> Option<Wait> {
             let what = "not seen yet, and nothing of it is on its way".to_owned();
             wait(format!("{message} goes to {name}"), what, "is tried again then", Some(at))
         }
-        Next::Paste => wait("waits for you".to_owned(), format!("paste {message} in {name}'s pane"), until_seen, None),
+        Next::Paste => {
+            let place = draft.side(entry.target).reach.map_or("", |reach| reach.place.as_str());
+            let place = if place.is_empty() { String::new() } else { format!(": {place}") };
+            wait("waits for you".to_owned(), format!("paste {message} in {name}'s pane{place}"), until_seen, None)
+        }
         Next::Gone(why) | Next::GiveUp(why) => wait("waits for you".to_owned(), why, "ends when you decide", None),
     }
 }

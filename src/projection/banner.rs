@@ -40,7 +40,7 @@ pub fn banner(record: &RecordFacts<'_>, labels: &Labels, facts: &Facts<'_>) -> O
     if !case.is_active() || record::pause_reason(record).is_some() {
         return case.ended_pair();
     }
-    case.open_dialog().or_else(|| case.held())
+    case.open_dialog().or_else(|| case.by_hand()).or_else(|| case.held())
 }
 
 impl Case<'_> {
@@ -214,6 +214,24 @@ impl Case<'_> {
         lines.extend(since.map(|at| format!("since {}", self.clock(at))));
         let offers = vec![offer("t", "pane", &format!("answer it in {who}'s pane"))];
         Some(Banner { reason: None, headline: format!("{who} asks for approval"), lines, offers })
+    }
+
+    /// A message that the person pastes.
+    fn by_hand(&self) -> Option<Banner> {
+        let entry = record::open_entry(self.record).filter(|entry| entry.by_hand && entry.in_flight())?;
+        let who = self.label(entry.target);
+        let place =
+            self.record.side(entry.target).and_then(|side| side.reach.as_ref()).map_or("", |reach| &reach.place);
+        let mut lines = Vec::new();
+        if !place.is_empty() {
+            lines.push(format!("{who} is at {place}"));
+        }
+        lines.push(format!(
+            "The {} is on the clipboard. Once {who} has it the run goes on.",
+            words::message(entry.purpose)
+        ));
+        let offers = vec![offer("y", "copy", "put it on the clipboard again"), self.pane(entry.target), self.stop()];
+        Some(Banner { reason: None, headline: format!("paste this in {who}'s pane"), lines, offers })
     }
 
     /// A message that could go out but for something a person left in the way.

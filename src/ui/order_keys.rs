@@ -8,7 +8,7 @@ use crate::model::ids::{RecordKey, Role, SessionKey};
 use crate::model::pair::PauseReason;
 use crate::model::reach::Transport;
 use crate::model::text::first_line;
-use crate::projection::{RunView, SessionView, Stage, Standing, ThreadKind};
+use crate::projection::{DriverFact, Projection, RunView, SessionView, Stage, Standing, ThreadKind};
 use crate::verdict::points;
 
 use super::action::Action;
@@ -156,14 +156,31 @@ impl App {
     /// The message that cannot be typed goes on the clipboard, and the person vouches to paste it.
     fn paste_by_hand(&mut self, run: &RunView) -> Vec<Effect> {
         let Some(delivery) = &run.delivery else { return self.copy() };
-        let mut effects = self.copied(delivery.text.to_string(), "the message".to_owned());
-        if effects.is_empty() {
+        let effects = self.copied(delivery.text.to_string(), "the message".to_owned());
+        if effects.is_empty() || delivery.by_hand || may(run, Control::ByHand.name()).is_err() {
             return effects;
         }
-        if !delivery.by_hand && may(run, Control::ByHand.name()).is_ok() {
-            effects.push(send(&run.key, run.revision, Control::ByHand));
+        // Copied once that is saved: only then it is known what exactly is to be pasted.
+        vec![send(&run.key, run.revision, Control::ByHand)]
+    }
+
+    /// Messages that the person is to paste since the last look go on the clipboard.
+    pub(super) fn copy_what_is_to_be_pasted(&mut self, before: &Projection) -> Vec<Effect> {
+        if self.projection.driver != DriverFact::Here || before.driver != DriverFact::Here {
+            return Vec::new();
         }
-        effects
+        let by_hand = |projection: &Projection, key: &RecordKey| {
+            let run = projection.runs.iter().find(|run| &run.key == key);
+            run.and_then(|run| run.delivery.as_ref())
+                .filter(|delivery| delivery.by_hand)
+                .map(|delivery| delivery.text.clone())
+        };
+        let runs = self.projection.runs.iter();
+        let new = runs.filter_map(|run| {
+            let text = by_hand(&self.projection, &run.key)?;
+            (by_hand(before, &run.key).as_ref() != Some(&text)).then_some(text)
+        });
+        new.map(|text| Effect::Copy { text: text.to_string(), what: "the message to paste".to_owned() }).collect()
     }
 
     fn session_key(&mut self, action: Action, key: Option<Key>) -> Vec<Effect> {
@@ -393,7 +410,7 @@ fn is_near_miss(run: &RunView) -> bool {
 #[must_use]
 pub fn awaits_paste(run: &RunView) -> bool {
     let failed = run.banner.as_ref().is_some_and(|banner| banner.reason == Some(PauseReason::DeliveryFailed));
-    run.delivery.as_ref().is_some_and(|delivery| failed || delivery.held.is_some())
+    run.delivery.as_ref().is_some_and(|delivery| failed || delivery.by_hand || delivery.held.is_some())
 }
 
 /// The control a key means for this run as it stands.

@@ -32,10 +32,10 @@ impl App {
                 Vec::new()
             }
             Msg::Changed(projection) => {
-                self.projection = projection;
+                let before = std::mem::replace(&mut self.projection, projection);
                 self.leave_what_is_gone();
                 self.open_awaited();
-                Vec::new()
+                self.copy_what_is_to_be_pasted(&before)
             }
             Msg::Replied(then, reply) => self.replied(then, reply),
             Msg::Edited(words) => self.edited(&words),

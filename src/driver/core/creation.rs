@@ -10,6 +10,7 @@ use crate::model::command::{Command, NewPair, NewRun, Refusal, Reply};
 use crate::model::config::FirstPhase;
 use crate::model::ids::{PairId, RecordKey, RunId, SessionRef};
 use crate::model::pair::Kickoff;
+use crate::model::reach::Transport;
 use crate::model::run::RunRecord;
 
 /// An order waits this long for the observation of its sessions.
@@ -138,7 +139,13 @@ impl<R: Records, T: Transcripts, A: Agents> Core<R, T, A> {
         let id = RunId::new(self.fresh_id(now));
         let scene = self.scene(&order.implementer, &order.reviewer, now);
         let record = run::create(&order, id.clone(), &scene)?;
-        let note = first_words(&record);
+        let mut note = first_words(&record);
+        for side in [&record.implementer, &record.reviewer] {
+            if let Some(reach) = self.reach_of(side).filter(|reach| reach.transport == Some(Transport::ByHand)) {
+                let (agent, place) = (side.agent, &reach.place);
+                note = format!("{note}; {agent} ({place}) is in no pane: you paste each message to it");
+            }
+        }
         self.bring_into_being(record, now).map_err(|error| not_saved(&error))?;
         Ok(Reply::Done { record: Some(RecordKey::Run(id)), note })
     }

@@ -16,7 +16,7 @@ pub(super) fn next<R: Loop>(draft: &Draft<'_, R>, entry: &Entry) -> Next {
         return Next::OnItsWay("it stands in the agent's own queue");
     }
     if entry.by_hand {
-        return Next::Paste;
+        return session::gone(draft.side(entry.target)).map_or(Next::Paste, Next::Gone);
     }
     let next = undelivered(draft, entry);
     match gives_up_at(draft, entry) {

@@ -81,9 +81,29 @@ fn each_banner_is_resolved_by_its_keys() {
     assert_eq!(ordered(of("agent_gone"), "Enter b"), [Control::BringBack]);
     assert_eq!(ordered(of("delivery_failed"), "Enter p"), [Control::Resume]);
     assert_eq!(ordered(of("delivery_failed"), "Enter y"), [Control::ByHand]);
-    let copied = rig(of("delivery_failed")).press("Enter y");
-    let (text, what) = ("Feedback:\n\nTwo remarks".to_owned(), "the message".to_owned());
-    assert_eq!(copied[0], Effect::Copy { text, what });
+}
+
+#[test]
+fn what_is_to_be_pasted_is_copied_once_as_it_is_saved() {
+    let failed = scenes::one(scenes::banners().into_iter().find(|(name, _)| *name == "delivery_failed").unwrap().1);
+    let mut saved = failed.clone();
+    let delivery = saved.runs[0].delivery.as_mut().unwrap();
+    (delivery.by_hand, delivery.text) = (true, "Message:\n/clear it".into());
+    let mut rig = rig(failed);
+    assert!(!rig.press("Enter y").iter().any(|effect| matches!(effect, Effect::Copy { .. })), "not before it is saved");
+    let copies = |effects: Vec<Effect>| {
+        let copied = effects.into_iter().filter_map(|effect| match effect {
+            Effect::Copy { text, .. } => Some(text),
+            _ => None,
+        });
+        copied.collect::<Vec<_>>()
+    };
+    assert_eq!(copies(rig.send(Msg::Changed(Arc::new(saved.clone())))), ["Message:\n/clear it"]);
+    saved.seq += 1;
+    assert!(copies(rig.send(Msg::Changed(Arc::new(saved)))).is_empty(), "once");
+    rig.draw();
+    rig.pass(500);
+    assert_eq!(copies(rig.press("y")), ["Message:\n/clear it"], "and again when asked");
 }
 
 #[test]

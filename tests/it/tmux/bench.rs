@@ -28,9 +28,11 @@
 //! | folds long pastes into a mark | delivered once |
 //! | cuts pastes | never entered; `delivery_failed` |
 //! | never writes down what it took | `delivery_failed` with what was seen; never a second time |
+//! | is in no tmux pane | the text stands in tmux's buffer and the screen says where to paste it; delivered once |
 //! | writes a prompt down twice | delivered; the second copy is reported as a duplicate |
 
 mod boxes;
+mod by_hand;
 mod dialogs;
 mod rig;
 mod texts;

@@ -106,6 +106,27 @@ impl Fake {
         fake
     }
 
+    /// Opens it in a terminal that belongs to no tmux.
+    pub fn open_elsewhere(panes: &Panes, agent: Agent, session: &str, options: &[&str]) -> (Self, Elsewhere) {
+        let words = Self::words(panes, agent, session, &[&["--in-pty"], options].concat());
+        let mut command = Command::new(&words[0]);
+        command.args(&words[1..]).env_remove("TMUX").env_remove("TMUX_PANE").current_dir(panes.folder.path());
+        let terminal = Elsewhere(command.stdin(Stdio::null()).stdout(Stdio::null()).spawn().unwrap());
+        // It draws where nobody looks; its status file comes last before that.
+        let sessions = panes.folder.path().join("claude/sessions");
+        let names = || std::fs::read_dir(&sessions).into_iter().flatten().filter_map(|file| Some(file.ok()?.path()));
+        let is_up = || names().any(|file| std::fs::read_to_string(file).is_ok_and(|text| text.contains(session)));
+        until(is_up, || String::from("the fake agent did not start"));
+        (Self::named(panes, agent, session), terminal)
+    }
+
+    /// A person pastes and presses Enter, in a terminal that belongs to no tmux.
+    pub fn paste(&self, text: &str) {
+        let half = self.control.join("half");
+        std::fs::write(&half, format!("\u{1b}[200~{text}\u{1b}[201~\r")).unwrap();
+        std::fs::rename(half, self.control.join("keys")).unwrap();
+    }
+
     /// Where it keeps its things; it is not opened.
     pub fn named(panes: &Panes, agent: Agent, session: &str) -> Self {
         let folder = panes.folder.path();
@@ -166,6 +187,16 @@ impl Fake {
 
     pub fn unset(&self, name: &str) {
         let _ = std::fs::remove_file(self.control.join(name));
+    }
+}
+
+/// A terminal that belongs to no tmux; it ends with the test.
+pub struct Elsewhere(std::process::Child);
+
+impl Drop for Elsewhere {
+    fn drop(&mut self) {
+        let _ = self.0.kill();
+        let _ = self.0.wait();
     }
 }
 

@@ -22,7 +22,7 @@ use trellis::store::Store;
 use trellis::supervise::Supervisor;
 use trellis::watch::{self, Roots};
 
-use super::super::rig::{Fake, Panes, can_run, settings, until};
+use super::super::rig::{Elsewhere, Fake, Panes, can_run, settings, until};
 
 pub const BUILDER: &str = "b0000000-2222-4333-8444-555555555555";
 pub const REVIEWER: &str = "c0000000-2222-4333-8444-555555555555";
@@ -37,6 +37,8 @@ pub struct Bench {
     pub settings: Settings,
     pub send_when_box_unknown: bool,
     pub message_file_above: u64,
+    /// The reviewer's own terminal, where it is in no pane.
+    pub elsewhere: Option<Elsewhere>,
     home: Home,
     answer: String,
     config: PairConfig,
@@ -66,6 +68,22 @@ impl Drop for Bench {
 impl Bench {
     /// An implementer that has given `answer`, and a reviewer with these habits. Nothing is driven yet.
     pub fn of(agent: Agent, answer: &str, habits: &[&str]) -> Option<Self> {
+        Self::with(answer, habits, |panes, options| (Fake::open(panes, agent, REVIEWER, options), None))
+    }
+
+    /// The same with a Claude in a terminal that belongs to no tmux.
+    pub fn elsewhere(answer: &str, habits: &[&str]) -> Option<Self> {
+        Self::with(answer, habits, |panes, options| {
+            let (fake, terminal) = Fake::open_elsewhere(panes, Agent::Claude, REVIEWER, options);
+            (fake, Some(terminal))
+        })
+    }
+
+    fn with(
+        answer: &str,
+        habits: &[&str],
+        open: impl FnOnce(&Panes, &[&str]) -> (Fake, Option<Elsewhere>),
+    ) -> Option<Self> {
         if !can_run() {
             return None;
         }
@@ -75,12 +93,13 @@ impl Bench {
         Fake::open(&panes, Agent::Claude, BUILDER, &["--said", &format!("@{}", said.display())]);
         let mut options = vec!["--said", "READY"];
         options.extend(habits);
-        let reviewer = Fake::open(&panes, agent, REVIEWER, &options);
+        let (reviewer, elsewhere) = open(&panes, &options);
         Some(Self {
             settings: settings(&panes),
             home: Home::at(panes.folder.path().join("home")),
             panes,
             reviewer,
+            elsewhere,
             send_when_box_unknown: false,
             message_file_above: 65_536,
             answer: answer.to_owned(),
