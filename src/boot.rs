@@ -1,6 +1,7 @@
 //! The composition root: with the files below it the only place that knows every concrete type. It finds the home, takes
 //! the lock, and puts store, watch, agents, driver and screen together. No rule of the loop lives here.
 
+mod ahead;
 pub mod background;
 mod crew;
 mod engine;

@@ -67,7 +67,7 @@ impl Environment {
             term: text("TERM"),
             term_program: text("TERM_PROGRAM"),
             lc_terminal: text("LC_TERMINAL"),
-            no_color: text("NO_COLOR").is_some(),
+            no_color: text("NO_COLOR").is_some() || text("TERM").as_deref() == Some("dumb"),
             editor: text("VISUAL").or_else(|| text("EDITOR")),
             pager: text("PAGER"),
             locale: text("LC_ALL").or_else(|| text("LC_CTYPE")).or_else(|| text("LANG")),

@@ -175,6 +175,9 @@ pub struct RunView {
     pub impossible: Vec<(String, String)>,
     /// It waits for the first answer and nothing was sent: the first-wait screen.
     pub first_wait: bool,
+    /// What would be accepted now was not reviewed to its end.
+    #[serde(default)]
+    pub unreviewed: bool,
     /// A person (or a newer program) owns this record: shown, never driven.
     pub read_only: Option<String>,
     /// Its settings, for the options form.

@@ -6,6 +6,7 @@ mod failure;
 pub mod hooks;
 mod lines;
 mod loose;
+pub mod permission;
 mod resets;
 pub mod summary;
 mod tools;

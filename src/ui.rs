@@ -4,6 +4,7 @@
 //! and the files beside it change it, `draw` turns it into cells.
 
 pub mod action;
+pub mod ahead;
 pub mod app;
 pub mod change;
 pub mod compare;
@@ -32,6 +33,7 @@ pub mod row;
 pub mod sanitise;
 pub mod scroll;
 pub mod search;
+mod seen;
 pub mod shell;
 pub mod since;
 pub mod talk;

@@ -368,6 +368,19 @@ impl ui::Engine for Driver {
         answered
     }
 
+    fn look_ahead(&self, sides: Vec<ui::ahead::Side>) -> oneshot::Receiver<Vec<ui::ahead::Ahead>> {
+        let (tell, told) = oneshot::channel();
+        let supervisor = self.supervisor.clone();
+        self.supervisor.spawn("look ahead", async move {
+            let seen = supervisor.blocking("look ahead", move || sides.iter().map(super::ahead::look).collect());
+            if let Some(seen) = seen.await {
+                // The form may be closed already.
+                let _ = tell.send(seen);
+            }
+        });
+        told
+    }
+
     fn go_to_pane(&self, session: SessionKey) {
         let transports = Arc::clone(&self.transports);
         let supervisor = self.supervisor.clone();
@@ -439,20 +452,23 @@ pub fn problems(home: &Home) -> Vec<String> {
 
 fn theme(home: &Home, chosen: ThemeName, no_color: bool, problems: &mut Vec<String>) -> Theme {
     let name = match chosen {
-        _ if no_color => "mono",
         ThemeName::Terminal => "terminal",
         ThemeName::Mono => "mono",
         ThemeName::HighContrast => "high-contrast",
         ThemeName::ColourBlind => "colour-blind",
     };
     let own = read(&home.theme(), problems);
-    let chosen = own.as_deref().map_or_else(|| Theme::named(THEMES, name), |own| Theme::named(own, name));
-    chosen
-        .or_else(|problem| {
+    let own = own.map(|own| Theme::named(&own, name));
+    match own {
+        Some(Ok(own)) if no_color => return own.without_color(),
+        Some(Ok(own)) => return own,
+        Some(Err(problem)) => {
             problems.push(format!("theme.toml: {problem}; the theme that comes with trellis counts"));
-            Theme::named(THEMES, name)
-        })
-        .unwrap_or_else(|_| Theme::standard(no_color))
+        }
+        None => {}
+    }
+    let name = if no_color { "mono" } else { name };
+    Theme::named(THEMES, name).unwrap_or_else(|_| Theme::standard(no_color))
 }
 
 fn keymap(home: &Home, problems: &mut Vec<String>) -> Result<Keymap, Failure> {
@@ -479,7 +495,8 @@ fn read(path: &Path, problems: &mut Vec<String>) -> Option<String> {
 }
 
 fn symbols(wanted: Wanted, environment: &Environment) -> Symbols {
-    let plain = environment.term.as_deref().is_some_and(|term| term == "linux" || term.starts_with("vt"));
+    let plain =
+        environment.term.as_deref().is_some_and(|term| matches!(term, "linux" | "dumb") || term.starts_with("vt"));
     match wanted {
         Wanted::Auto if !environment.is_utf8() => Symbols::AsciiOnly,
         Wanted::Ascii => Symbols::AsciiGlyphs,

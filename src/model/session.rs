@@ -32,6 +32,15 @@ pub struct SessionNote {
     pub extra: Map<String, Value>,
 }
 
+/// Whether an agent asks a person before it acts.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Permission {
+    /// The agent's own name of the mode (`acceptEdits`, `on-request`).
+    pub mode: String,
+    /// It may stop at a question.
+    pub asks: bool,
+}
+
 /// How trellis launched a session, or runs it for each message (`transport: headless`).
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Launch {

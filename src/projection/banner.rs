@@ -269,10 +269,6 @@ fn ended_without_agreement(pair: &PairRecord) -> bool {
     pair.stop_reason == Some(crate::model::pair::PairStop::MaxRounds)
 }
 
-fn newest_answered(conversation: &Conversation) -> Option<&Turn> {
-    conversation.turns.iter().rev().find(|turn| turn.is_answered())
-}
-
 fn offer(key: &str, word: &str, what: &str) -> Offer {
     Offer { key: key.to_owned(), word: word.to_owned(), what: what.to_owned() }
 }

@@ -269,3 +269,15 @@ fn a_record_that_cannot_be_saved_says_so() {
     assert!(said(&view).starts_with("can't save\ncan't save r1.json: no space left"));
     assert_eq!(view.standing, Standing::NeedsYou);
 }
+
+#[test]
+fn the_side_that_the_record_calls_gone_is_the_one_that_is_named() {
+    let mut stage = paused_pair(PauseReason::AgentGone);
+    stage.implementer.reach = None;
+    for (detail, who) in [("codex is gone: its process has ended", "codex"), ("claude: nothing answers", "claude")] {
+        if let Some(pair) = &mut stage.pair {
+            detail.clone_into(&mut pair.paused_detail);
+        }
+        assert!(said(&seen(&stage)).starts_with(&format!("{who} is gone")), "{}", said(&seen(&stage)));
+    }
+}

@@ -42,6 +42,7 @@ pub fn view(foreign: &ReadOnly) -> Option<RunView> {
         delivery: None,
         impossible: every_control(&foreign.why),
         first_wait: false,
+        unreviewed: false,
         read_only: Some(foreign.why.clone()),
         settings: if is_run { Settings::Run(Box::default()) } else { Settings::Pair(Box::default()) },
         created_at,

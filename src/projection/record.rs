@@ -6,6 +6,7 @@ use super::facts::{Facts, RecordFacts, SessionFacts};
 use super::words::{self, Labels};
 use super::{DeliveryView, LookFirst, PhaseView, RunView, Settings, SideView, Stage, Standing};
 use super::{banner, reviews};
+use crate::model::conversation::Answer;
 use crate::model::ids::{RecordKey, Role, SessionRef};
 use crate::model::outbox::{Entry, EntryState, Purpose};
 use crate::model::pair::{PairRecord, PairState, PairStep, PairStop, PauseReason};
@@ -49,6 +50,7 @@ pub fn view(record: &RecordFacts<'_>, facts: &Facts<'_>) -> Option<RunView> {
         delivery: delivery(record),
         impossible: record.impossible.clone(),
         first_wait: first_wait(record),
+        unreviewed: unreviewed(record),
         read_only: None,
         settings: settings(record)?,
         created_at: created_at(record)?,
@@ -201,6 +203,26 @@ fn first_wait(record: &RecordFacts<'_>) -> bool {
             && run.outbox.is_empty()
             && !is_working(record.implementer)
     })
+}
+
+/// Whether the builder's newest answer is another one than the reviewer judged, or is being judged still.
+#[must_use]
+pub fn unreviewed(record: &RecordFacts<'_>) -> bool {
+    let Some(pair) = record.pair else { return false };
+    let judging = pair.is_active()
+        && pair.step == Some(PairStep::AwaitReviewer)
+        && pair.paused_reason != Some(PauseReason::NearMiss);
+    judging || newest_unreviewed(record, pair).is_some()
+}
+
+/// The builder's newest answer, where it is not the one that went to the reviewer last.
+#[must_use]
+pub fn newest_unreviewed<'a>(record: &RecordFacts<'a>, pair: &PairRecord) -> Option<&'a Answer> {
+    let turns = &record.conversation(Role::Implementer)?.turns;
+    let newest = turns.iter().rev().find(|turn| turn.is_answered())?;
+    let answer = newest.answer.as_ref()?;
+    let seen = pair.reviewed.as_ref().is_some_and(|id| id.turn_id == newest.id && id.message_id == answer.message_id);
+    (!seen).then_some(answer)
 }
 
 fn since(record: &RecordFacts<'_>) -> Timestamp {

@@ -53,6 +53,7 @@ pub fn run(name: &str) -> RunView {
         delivery: None,
         impossible: Vec::new(),
         first_wait: false,
+        unreviewed: false,
         read_only: None,
         settings: Settings::Run(Box::default()),
         created_at: at(0),

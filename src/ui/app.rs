@@ -12,8 +12,9 @@ use crate::config::OnQuit;
 use crate::model::command::{Command, Reply};
 use crate::model::ids::{RecordKey, Role, SessionKey};
 use crate::projection::summary::Summary;
-use crate::projection::{Banner, Projection, RunView, SessionView, Shown};
+use crate::projection::{Projection, RunView, SessionView, Shown};
 
+use super::ahead::{Ahead, Side};
 use super::compare::Compare;
 use super::editor::Editor;
 use super::form::Form;
@@ -196,6 +197,8 @@ pub enum Effect {
     EditOutside(String),
     /// Show a text in the person's pager.
     Page(String),
+    /// Look whether a run of these sides would run alone; what is seen comes back as a `Msg::Ahead`.
+    LookAhead(Vec<Side>),
     /// Bring the pane of a session before the person.
     GoToPane(SessionKey),
     /// Mouse reports on or off.
@@ -255,6 +258,8 @@ pub enum Msg {
     Edited(String),
     /// What happened since the person looked.
     Happened(Summary),
+    /// What was seen of the sides of a form.
+    Ahead(Vec<Ahead>),
     /// Something outside did not work.
     Trouble(String),
     /// A time that was waited for has come.
@@ -300,6 +305,10 @@ pub struct App {
     pub nearby: Nearby,
     /// What is remembered.
     pub memory: BTreeMap<String, Value>,
+    /// What is known of sides that may be started.
+    pub ahead: Vec<Ahead>,
+    /// The sides that were looked at for the open form.
+    pub looks_ahead_at: Vec<SessionKey>,
     /// Open screens, the shown one last; never empty.
     pub trail: Vec<Screen>,
     /// What lies over it.
@@ -326,6 +335,10 @@ pub struct App {
     pub sessions_filter: LineEdit,
     /// Hidden, put away and old ones too.
     pub all_sessions: bool,
+    /// The newest activity of a session that its person has seen; one that was not opened: what there was at the start.
+    pub read_to: BTreeMap<SessionKey, Timestamp>,
+    /// When the screen was opened.
+    pub opened_at: Timestamp,
     /// Sessions hidden until they change, with the activity they had.
     pub hidden: Vec<(SessionKey, Option<Timestamp>)>,
     /// Selected line of the log, from its end; `None` follows the end.
@@ -375,6 +388,8 @@ impl App {
             keymap,
             nearby: Nearby::default(),
             memory: BTreeMap::new(),
+            ahead: Vec::new(),
+            looks_ahead_at: Vec::new(),
             trail: vec![Screen::Runs],
             over: Vec::new(),
             runs: Picked::default(),
@@ -388,6 +403,8 @@ impl App {
             sessions: Picked::default(),
             sessions_filter: LineEdit::default(),
             all_sessions: false,
+            read_to: BTreeMap::new(),
+            opened_at: now,
             hidden: Vec::new(),
             log_up: 0,
             all_log: false,
@@ -519,34 +536,6 @@ impl App {
         self.pane.filter(|pane| panes.contains(pane)).or_else(|| panes.first().copied()).unwrap_or(Pane::Talk)
     }
 
-    /// After a frame was drawn: what the person sees from now on.
-    pub fn frame_drawn(&mut self) {
-        self.seen = Arc::clone(&self.projection);
-        self.cursor_lost = false;
-        self.follow_looks();
-        let now = self.now;
-        let in_view = self.target().and_then(|key| {
-            let run = self.run(&key)?;
-            Some((key, banner_mark(run)?))
-        });
-        self.banner_seen = match (in_view, self.banner_seen.take()) {
-            (Some((key, mark)), Some((old_key, old_mark, since))) if key == old_key && mark == old_mark => {
-                Some((key, mark, since))
-            }
-            (Some((key, mark)), _) => Some((key, mark, now)),
-            (None, _) => None,
-        };
-    }
-
-    /// Whether the keys of a run's banner count already. A run without one is not held up.
-    #[must_use]
-    pub fn banner_counts(&self, run: &RunView) -> bool {
-        let Some(mark) = banner_mark(run) else { return true };
-        self.banner_seen.as_ref().is_some_and(|(key, seen, since)| {
-            *key == run.key && *seen == mark && self.now.duration_since(*since) >= BANNER_GRACE
-        })
-    }
-
     /// When the screen changes by itself, besides its times.
     pub fn wake(&self, times: &Times) {
         if let Some(said) = &self.said {
@@ -574,14 +563,4 @@ pub fn panes(run: &RunView) -> Vec<Pane> {
     }
     panes.push(Pane::Relays);
     panes
-}
-
-/// What tells one banner of a run from the next.
-fn banner_mark(run: &RunView) -> Option<String> {
-    let headline = match (&run.banner, &run.look_first) {
-        (Some(Banner { headline, .. }), _) => headline.clone(),
-        (None, Some(look)) => format!("look first {}", look.n),
-        (None, None) => return None,
-    };
-    Some(format!("{headline}@{}", run.since))
 }

@@ -23,7 +23,7 @@ use super::paint::Painter;
 use super::row::{Row, Rule, Span};
 use super::theme::{Symbols, Theme, reduce};
 use super::times::Times;
-use super::width::columns;
+use super::width::{columns, width};
 
 /// What a frame wants besides its cells.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -43,7 +43,9 @@ pub fn frame(app: &mut App, theme: &Theme, symbols: Symbols, buffer: &mut Buffer
     painter.sideways = app.talk.sideways;
     app.talk.search.needle().words().clone_into(&mut painter.needle);
     if too_small((area.width, area.height)) {
-        let words = format!("too small, needs {}×{}", SMALLEST.0, SMALLEST.1);
+        let exact = format!("too small, needs {}×{}", SMALLEST.0, SMALLEST.1);
+        let room = usize::from(area.width.saturating_sub(1));
+        let words = [exact.as_str(), "too small"].into_iter().find(|words| width(words) <= room).unwrap_or("small");
         painter.row(Rect { height: area.height.min(1), ..area }, &Row::plain(words));
     } else {
         whole(app, &mut painter, area, &times);

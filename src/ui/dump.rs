@@ -5,6 +5,7 @@ use std::fmt::Write as _;
 use ratatui::buffer::{Buffer, Cell};
 use ratatui::style::{Color, Modifier};
 
+use super::theme::fixed_rgb;
 use super::width::width;
 
 /// The frame as text: one line a row, blanks at the ends left out, no escape sequence.
@@ -85,6 +86,7 @@ fn style_name(cell: &Cell) -> String {
     }
     for (modifier, word) in [
         (Modifier::BOLD, "bold"),
+        (Modifier::DIM, "dim"),
         (Modifier::ITALIC, "italic"),
         (Modifier::UNDERLINED, "underlined"),
         (Modifier::REVERSED, "reversed"),
@@ -129,15 +131,16 @@ pub fn svg(buffer: &Buffer, title: &str) -> String {
 
 fn svg_cell(out: &mut String, (x, y): (usize, usize), columns: usize, symbol: &str, cell: &Cell) {
     let reversed = cell.modifier.contains(Modifier::REVERSED);
-    let ink = if reversed { "#fbfbf8" } else { hex(cell.fg) };
+    let (front, back) = (hex(cell.fg, "#22221f"), hex(cell.bg, "#fbfbf8"));
+    let (ink, paper) = if reversed { (back, front) } else { (front, back) };
     let (left, top) = (EDGE + x * CELL.0, EDGE + y * CELL.1);
-    if reversed {
+    if reversed || cell.bg != Color::Reset {
         let _ = writeln!(
             out,
             "<rect x=\"{left}\" y=\"{top}\" width=\"{}\" height=\"{}\" fill=\"{}\"/>",
             columns * CELL.0,
             CELL.1,
-            hex(cell.fg)
+            paper
         );
     }
     if symbol.trim().is_empty() {
@@ -162,15 +165,17 @@ fn svg_cell(out: &mut String, (x, y): (usize, usize), columns: usize, symbol: &s
     );
 }
 
-const fn hex(color: Color) -> &'static str {
-    match color {
+/// A colour of the picture; `own` is what the terminal's own one becomes.
+fn hex(color: Color, own: &str) -> String {
+    let named = match color {
         Color::Red => "#b3261e",
         Color::Green => "#1d6b2e",
         Color::Blue => "#1a4fa3",
         Color::Magenta => "#8a2a83",
         Color::Cyan => "#0b6470",
-        _ => "#22221f",
-    }
+        _ => own,
+    };
+    fixed_rgb(color).map_or_else(|| named.to_owned(), |[r, g, b]| format!("#{r:02x}{g:02x}{b:02x}"))
 }
 
 fn escaped(text: &str) -> String {

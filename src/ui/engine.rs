@@ -7,6 +7,7 @@ use jiff::Timestamp;
 use serde_json::Value;
 use tokio::sync::oneshot;
 
+use super::ahead::{Ahead, Side};
 use crate::model::command::{Command, Reply};
 use crate::model::ids::SessionKey;
 use crate::projection::summary::Summary;
@@ -33,6 +34,9 @@ pub trait Engine {
     /// Hands the home to a driver in the background. The receiver learns when that one drives, or why it does not: then
     /// everything is as it was.
     fn go_on_in_background(&self) -> oneshot::Receiver<Result<(), String>>;
+
+    /// Looks whether a run of these sides would run alone.
+    fn look_ahead(&self, sides: Vec<Side>) -> oneshot::Receiver<Vec<Ahead>>;
 
     /// Brings the pane of a session before the person.
     fn go_to_pane(&self, session: SessionKey);

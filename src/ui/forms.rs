@@ -19,6 +19,8 @@ use super::width::{cut, pad, width};
 
 /// Name under which the new run's form is remembered.
 pub const REMEMBERED: &str = "new_run";
+/// Name under which the new pair's form is remembered.
+pub const PAIR_REMEMBERED: &str = "new_pair";
 
 const FIRST_PHASE: [FirstPhase; 3] = [FirstPhase::Next, FirstPhase::Current, FirstPhase::Ask];
 const NEAR_MISS: [NearMissRule; 3] = [NearMissRule::Ask, NearMissRule::Wait, NearMissRule::Feedback];
@@ -60,14 +62,18 @@ impl App {
     /// The form for a new pair.
     #[must_use]
     pub fn new_pair_form(&self, builds: Option<&SessionKey>) -> Form {
-        let kept = PairConfig::default();
+        let kept: PairConfig = self
+            .memory
+            .get(PAIR_REMEMBERED)
+            .and_then(|value| serde_json::from_value(value.clone()).ok())
+            .unwrap_or_default();
         let fields = vec![
             Field::choice("implementer", "builds", Vec::new(), None),
             Field::choice("reviewer", "reviews", Vec::new(), None),
             Field::choice("kickoff", "begins", first_phase_words("the builder").into_iter().take(2).collect(), Some(1)),
             Field::line("stop_signal", "good", &kept.stop_signal),
             Field::line("max_rounds", "relays", kept.max_rounds.to_string()),
-            Field::tick("confirm_before_relay", "look first", false).joined(),
+            Field::tick("confirm_before_relay", "look first", kept.confirm_before_relay).joined(),
             Field::prompt("review_prompt", "review", &kept.review_prompt, PAIR_REVIEW_PROMPT),
             Field::prompt("feedback_prompt", "feedback", &kept.feedback_prompt, FEEDBACK_PROMPT),
             Field::button("start", "start"),
@@ -233,8 +239,8 @@ impl App {
         form.explains = match (is_run, form.chosen(if is_run { "first_phase" } else { "kickoff" })) {
             (true, Some(2)) => format!("Starting asks {label} for phase 1 with the phase prompt."),
             (_, Some(1)) => format!("Starting reviews {label}'s last answer now."),
-            (true, _) => format!("Starting sends nothing. trellis waits for {label}'s next answer = phase 1."),
-            (false, _) => format!("Starting sends nothing. trellis waits for {label}'s next answer."),
+            (true, _) => format!("Starting sends nothing: {label}'s next answer will be phase 1."),
+            (false, _) => format!("Starting sends nothing: {label}'s next answer will be reviewed."),
         };
     }
 
@@ -248,19 +254,20 @@ impl App {
         let mut facts = Vec::new();
         let free =
             views.iter().filter(|view| matches!(view.state, SessionState::Idle | SessionState::NeedsYou(_))).count();
-        match free {
-            2 => facts.push((true, "two sessions, both free".to_owned())),
-            _ => facts.push((true, "two sessions; one at work is waited for".to_owned())),
-        }
+        let free = if free == 2 { "both free" } else { "one at work is waited for" };
         let deaf: Vec<&str> =
             views.iter().filter(|view| view.transport.is_none()).map(|view| view.agent.as_str()).collect();
         if deaf.is_empty() {
-            facts.push((true, "both can be written to".to_owned()));
+            facts.push((true, format!("{free}, both can be written to")));
         } else {
+            facts.push((true, free.to_owned()));
             facts.push((
                 false,
                 format!("no way to write to {}: start it in tmux, or paste by hand", deaf.join(" and ")),
             ));
+        }
+        if let (Some(builds), Some(reviews)) = (builds, reviews) {
+            facts.extend(self.will_it_run_alone([builds, reviews]));
         }
         facts
     }
@@ -365,14 +372,7 @@ pub fn order_of(form: &Form, before: Option<&RunView>, ask_now: bool) -> Option<
             implementer: form.side("implementer")?.clone(),
             reviewer: form.side("reviewer")?.clone(),
             kickoff: if form.chosen("kickoff") == Some(1) { Kickoff::UseCurrent } else { Kickoff::WaitForNext },
-            config: PairConfig {
-                stop_signal: form.words("stop_signal").to_owned(),
-                max_rounds: form.number("max_rounds")?,
-                confirm_before_relay: form.ticked("confirm_before_relay"),
-                review_prompt: form.words("review_prompt").to_owned(),
-                feedback_prompt: form.words("feedback_prompt").to_owned(),
-                ..PairConfig::default()
-            },
+            config: pair_config(form),
         }),
         FormKind::Options(key, revision) => {
             let changes = changes_of(form, &before?.settings);
@@ -409,6 +409,19 @@ pub fn run_config(form: &Form, ask_now: bool) -> RunConfig {
         feedback_prompt: form.words("feedback_prompt").to_owned(),
         first_phase: if ask_now { FirstPhase::Ask } else { chosen },
         ..RunConfig::default()
+    }
+}
+
+/// The settings a new pair's form describes.
+#[must_use]
+pub fn pair_config(form: &Form) -> PairConfig {
+    PairConfig {
+        stop_signal: form.words("stop_signal").to_owned(),
+        max_rounds: form.number("max_rounds").unwrap_or(10),
+        confirm_before_relay: form.ticked("confirm_before_relay"),
+        review_prompt: form.words("review_prompt").to_owned(),
+        feedback_prompt: form.words("feedback_prompt").to_owned(),
+        ..PairConfig::default()
     }
 }
 

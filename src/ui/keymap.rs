@@ -2,6 +2,7 @@
 //! Refuses a file in which a key would mean two things on one screen. What actions do is in `update`.
 
 use std::collections::BTreeMap;
+use std::sync::OnceLock;
 
 use serde::Deserialize;
 
@@ -217,6 +218,14 @@ impl Keymap {
     #[must_use]
     pub fn binding(&self, place: Place, action: Action) -> Option<&Binding> {
         self.bindings(place).find(|binding| binding.action == action)
+    }
+
+    /// The key of this keymap that means what a key of the standard one means in a place.
+    #[must_use]
+    pub fn instead_of(&self, place: Place, standard: Key) -> Option<Key> {
+        static STANDARD: OnceLock<Option<Keymap>> = OnceLock::new();
+        let known = STANDARD.get_or_init(|| Self::standard().ok()).as_ref()?;
+        self.key(place, known.action(place, standard)?)
     }
 
     /// The key to show for an action in a place.

@@ -22,6 +22,8 @@ pub enum Choice {
 pub struct MenuItem {
     /// What it says.
     pub words: String,
+    /// A sentence about it, shown where there is room; typing finds it too.
+    pub explains: String,
     /// At its right: a key, a state.
     pub right: String,
     /// Why it is impossible now.
@@ -68,7 +70,7 @@ impl Menu {
         self.items
             .iter()
             .filter(|item| {
-                let text = item.words.to_lowercase();
+                let text = format!("{} {}", item.words, item.explains).to_lowercase();
                 words.iter().all(|word| text.contains(word))
             })
             .collect()

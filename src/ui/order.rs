@@ -83,13 +83,45 @@ impl App {
         if view.put_away || !(view.live || !filter.trim().is_empty() || self.is_recent(view.active_at)) {
             return false;
         }
-        !self.hidden.iter().any(|(known, at)| *at == view.active_at && *known == view.session.key())
+        !self.is_hidden(view)
     }
 
-    /// Sessions that are not listed because they are old, hidden or put away.
+    /// Sessions that are not listed because they are old, hidden or put away; none while a filter searches all.
     #[must_use]
     pub fn older_sessions(&self) -> usize {
+        if !self.sessions_filter.text().trim().is_empty() {
+            return 0;
+        }
         self.projection.sessions.len().saturating_sub(self.sessions.order().len())
+    }
+
+    /// Whether a session is hidden until it changes.
+    #[must_use]
+    pub fn is_hidden(&self, view: &SessionView) -> bool {
+        self.hidden.iter().any(|(known, at)| *at == view.active_at && *known == view.session.key())
+    }
+
+    /// Whether something happened in a session that was not looked at since.
+    #[must_use]
+    pub fn is_unread(&self, view: &SessionView) -> bool {
+        let seen = self.read_to.get(&view.session.key()).copied().unwrap_or(self.opened_at);
+        view.active_at.is_some_and(|at| at > seen)
+    }
+
+    /// After a frame: what stood open in it is read.
+    pub(super) fn read_what_is_shown(&mut self) {
+        let open: Vec<SessionKey> = match self.screen() {
+            Screen::Session(key) => vec![key.clone()],
+            Screen::Run(key) => self
+                .run(key)
+                .map_or_else(Vec::new, |run| vec![run.implementer.session.key(), run.reviewer.session.key()]),
+            Screen::Runs | Screen::Sessions | Screen::Log(_) => Vec::new(),
+        };
+        for key in open {
+            if let Some(at) = self.session(&key).and_then(|view| view.active_at) {
+                self.read_to.insert(key, at);
+            }
+        }
     }
 
     fn is_recent(&self, at: Option<Timestamp>) -> bool {

@@ -12,9 +12,10 @@ use crate::projection::{DriverFact, Projection, RunView, SessionView, Stage, Sta
 use crate::verdict::points;
 
 use super::action::Action;
-use super::app::{Answer, App, Effect, Over, Purpose, Question, Screen, Then};
+use super::app::{Answer, App, Effect, Over, Pane, Purpose, Question, Screen, Then};
 use super::form::{Field, Form, FormKind};
 use super::key::Key;
+use super::keymap::{Place, Table};
 use super::menu::{Choice, Menu, MenuItem};
 use super::order::is_over;
 use super::talk::answer_at;
@@ -68,6 +69,11 @@ impl App {
                 return Vec::new();
             }
             Action::Outside => return self.outside(),
+            Action::Copy if run.look_first.is_some() && self.shows_banner_of(&run) => {
+                let look = run.look_first.as_ref();
+                return look
+                    .map_or_else(Vec::new, |look| self.copied(look.text.to_string(), format!("relay {}", look.n)));
+            }
             Action::Copy if !awaits_paste(&run) => return self.copy(),
             _ => {}
         }
@@ -76,7 +82,7 @@ impl App {
             return Vec::new();
         }
         if !self.banner_counts(&run) {
-            self.refused_at = Some(self.now);
+            self.refuse("this came up just now: read it, then press again");
             return Vec::new();
         }
         match action {
@@ -147,7 +153,8 @@ impl App {
                 let words = format!("{}, {short}", view.label);
                 let purpose = Purpose::Write { run: run.key.clone(), side, go_on };
                 let choice = Choice::Write(purpose, format!("to {}{long}", view.label));
-                items.push(MenuItem { words, right: String::new(), impossible: None, choice });
+                let (explains, right) = (String::new(), String::new());
+                items.push(MenuItem { words, explains, right, impossible: None, choice });
             }
         }
         self.over.push(Over::Menu(Box::new(Menu::few("write to", items))));
@@ -199,6 +206,7 @@ impl App {
             Action::Hide => {
                 self.hidden.retain(|(known, _)| *known != target);
                 self.hidden.push((target, view.active_at));
+                self.say("hidden until it changes: . shows it", false);
             }
             Action::Copy => self.copy_menu(&view),
             Action::Outside => return self.outside(),
@@ -262,6 +270,7 @@ impl App {
             .into_iter()
             .map(|(words, what, text)| MenuItem {
                 words,
+                explains: String::new(),
                 right: String::new(),
                 impossible: None,
                 choice: Choice::Do(vec![Effect::Copy { text, what }]),
@@ -302,7 +311,7 @@ impl App {
         });
         let items = std::iter::once(whole).chain(each).map(|(words, text, what)| {
             let choice = Choice::Do(vec![Effect::Copy { text, what }]);
-            MenuItem { words, right: String::new(), impossible: None, choice }
+            MenuItem { words, explains: String::new(), right: String::new(), impossible: None, choice }
         });
         let menu = Menu::few("copy", items.collect());
         self.over.push(Over::Menu(Box::new(menu)));
@@ -333,16 +342,50 @@ impl App {
         label: &str,
         place: &str,
     ) -> Vec<Effect> {
-        let why = match way {
-            Some(Transport::Scripted) => "a scripted agent has no pane".to_owned(),
-            Some(Transport::Headless) => format!("{label} runs without a pane"),
-            Some(Transport::Tmux) => return vec![Effect::GoToPane(session)],
-            _ if place.starts_with('%') => return vec![Effect::GoToPane(session)],
-            _ if place.is_empty() => format!("{label} is in no tmux pane that trellis sees"),
-            _ => format!("{label} is in no tmux pane: {place}"),
-        };
-        self.refuse(why);
-        Vec::new()
+        match no_pane(way, label, place) {
+            None => vec![Effect::GoToPane(session)],
+            Some(why) => {
+                self.refuse(why);
+                Vec::new()
+            }
+        }
+    }
+
+    /// Whether the banner of a run is what its screen shows.
+    fn shows_banner_of(&self, run: &RunView) -> bool {
+        matches!(self.screen(), Screen::Runs) || self.pane_of(run) == Pane::Banner
+    }
+
+    /// Why an action of this screen is impossible now.
+    pub(super) fn why_not(&self, action: Action) -> Option<String> {
+        if action == Action::NextMatch || action == Action::PreviousMatch {
+            let in_log = matches!(self.screen(), Screen::Log(_));
+            let needle = if in_log { self.log_filter.text() } else { self.talk.search.needle().words() };
+            return needle.is_empty().then(|| "look for something with / first".to_owned());
+        }
+        if let Some(run) = self.target().and_then(|key| self.run(&key)) {
+            return match action {
+                Action::GoToPane | Action::GoToOtherPane => {
+                    let side = if action == Action::GoToPane { at_work(run) } else { at_work(run).other() };
+                    let view = if side == Role::Implementer { &run.implementer } else { &run.reviewer };
+                    no_pane(view.transport, &view.label, &view.place)
+                }
+                Action::Options | Action::Rename if run.read_only.is_some() => run.read_only.clone(),
+                _ => control_of(action, run).and_then(|control| may(run, control.name()).err()),
+            };
+        }
+        if let Some(view) = self.session_target().and_then(|key| self.session(&key)) {
+            return match action {
+                Action::GoToPane => no_pane(view.transport, view.agent.as_str(), &view.place),
+                Action::BringBack if view.live => Some("it is alive".to_owned()),
+                Action::Write if view.used_by.is_none() => {
+                    Some("no run uses this session: write in its own pane".to_owned())
+                }
+                _ => None,
+            };
+        }
+        let of_a_run = self.keymap.table(Table::OfARun).iter().any(|binding| binding.action == action);
+        (of_a_run && self.screen_place() == Place::Runs).then(|| "select a run first".to_owned())
     }
 
     /// The text that copying and opening mean on this screen, and what it is.
@@ -372,6 +415,18 @@ impl App {
                 Some((format!("{} {} ({})", line.at, line.what, line.evidence), "the line".to_owned()))
             }
         }
+    }
+}
+
+/// Why there is no pane to go to, if there is none.
+fn no_pane(way: Option<Transport>, label: &str, place: &str) -> Option<String> {
+    match way {
+        Some(Transport::Scripted) => Some("a scripted agent has no pane".to_owned()),
+        Some(Transport::Headless) => Some(format!("{label} runs without a pane")),
+        Some(Transport::Tmux) => None,
+        _ if place.starts_with('%') => None,
+        _ if place.is_empty() => Some(format!("{label} is in no tmux pane that trellis sees")),
+        _ => Some(format!("{label} is in no tmux pane: {place}")),
     }
 }
 
@@ -441,8 +496,7 @@ fn question_of(action: Action, run: &RunView, name: &str) -> Option<String> {
     let phase = run.phase.map_or_else(|| name.to_owned(), |n| format!("phase {n} of {name}"));
     Some(match action {
         Action::Accept => {
-            let reviewed = run.phases.last().is_none_or(|phase| phase.reviewed);
-            let remark = if reviewed { "" } else { " The last fix is not reviewed." };
+            let remark = if run.unreviewed { " The last fix is not reviewed." } else { "" };
             format!("accept {phase}?{remark}")
         }
         Action::Stop => format!("stop {name}?"),

@@ -9,11 +9,10 @@ use super::action::Action;
 use super::app::{Answer, App, Effect, Over, Purpose, Question, Then, Writing};
 use super::editor::Editor;
 use super::form::{Field, Form, FormKind, Value};
-use super::forms::{REMEMBERED, order_of, run_config, swap_sides};
+use super::forms::{PAIR_REMEMBERED, REMEMBERED, order_of, pair_config, run_config, swap_sides};
 use super::key::Key;
 use super::keymap::Place;
 use super::menu::{Choice, Menu, MenuItem};
-use super::order_keys::{control_of, may};
 
 impl App {
     /// Keys of a form.
@@ -79,6 +78,7 @@ impl App {
                     .zip(options)
                     .map(|(at, words)| MenuItem {
                         words: words.clone(),
+                        explains: String::new(),
                         right: form.sides.get(at).map(|side| self.age_of(side)).unwrap_or_default(),
                         impossible: None,
                         choice: Choice::Field(id, at),
@@ -260,18 +260,20 @@ impl App {
     /// All actions of this screen by name, the impossible ones with their reason.
     pub fn open_palette(&mut self) {
         let place = self.screen_place();
-        let run = self.target().and_then(|key| self.run(&key).cloned());
         let items = self
             .keymap
             .bindings(place)
             .filter(|binding| !matches!(binding.action, Action::Palette))
             .map(|binding| {
-                let impossible = match &run {
-                    Some(run) => control_of(binding.action, run).and_then(|control| may(run, control.name()).err()),
-                    None => None,
-                };
+                let impossible = self.why_not(binding.action);
                 let key = binding.keys.first().map(ToString::to_string).unwrap_or_default();
-                MenuItem { words: binding.says.clone(), right: key, impossible, choice: Choice::Act(binding.action) }
+                MenuItem {
+                    words: binding.action.name().replace('-', " "),
+                    explains: binding.says.clone(),
+                    right: key,
+                    impossible,
+                    choice: Choice::Act(binding.action),
+                }
             })
             .collect();
         self.over.push(Over::Menu(Box::new(Menu::new("all actions", items))));
@@ -400,10 +402,14 @@ enum Entered {
 
 /// A new run's values are kept for the next time; its name and sides are not.
 fn remember(form: &Form) -> Option<Effect> {
-    if form.kind != FormKind::NewRun {
-        return None;
-    }
-    let mut config = run_config(form, false);
-    config.name.clear();
-    serde_json::to_value(config).ok().map(|value| Effect::Remember(REMEMBERED, value))
+    let (name, kept) = match form.kind {
+        FormKind::NewRun => {
+            let mut config = run_config(form, false);
+            config.name.clear();
+            (REMEMBERED, serde_json::to_value(config))
+        }
+        FormKind::NewPair => (PAIR_REMEMBERED, serde_json::to_value(pair_config(form))),
+        _ => return None,
+    };
+    kept.ok().map(|value| Effect::Remember(name, value))
 }

@@ -29,6 +29,8 @@ impl<'a> Painter<'a> {
     /// On a buffer, with a theme.
     #[must_use]
     pub fn new(buffer: &'a mut Buffer, theme: &'a Theme) -> Self {
+        let area = buffer.area;
+        buffer.set_style(area, theme.ground());
         Self { buffer, theme, sideways: 0, needle: String::new(), hits: Vec::new(), cursor: None }
     }
 
@@ -43,9 +45,6 @@ impl<'a> Painter<'a> {
     pub fn row(&mut self, area: Rect, row: &Row) {
         if area.width == 0 || area.height == 0 {
             return;
-        }
-        if let Some(hit) = &row.hit {
-            self.hits.push((area.y, area.x..area.right(), hit.clone()));
         }
         if let Some(rule) = row.rule {
             self.rule(area, rule, &row.body);
@@ -71,6 +70,10 @@ impl<'a> Painter<'a> {
         let shift = if row.slides { self.sideways } else { 0 };
         self.spans(left + columns(lead), area.y, body, &row.body, shift);
         self.spans(left + columns(room - tail), area.y, tail, &row.tail, 0);
+        // Behind those of its parts: what is hit first counts.
+        if let Some(hit) = &row.hit {
+            self.hits.push((area.y, area.x..area.right(), hit.clone()));
+        }
         self.show_matches(area, row);
     }
 
@@ -79,7 +82,7 @@ impl<'a> Painter<'a> {
         let all = spans_width(spans);
         let mut rest = all.saturating_sub(shift);
         if shift > 0 && all > 0 && rest == 0 {
-            self.put(x, y, room, "…", self.theme.style(Tone::Text));
+            self.put(x, y, room, "…", self.theme.looks(Tone::Text).words);
         }
         for span in spans {
             let mut words = span.text().to_owned();
@@ -96,7 +99,14 @@ impl<'a> Painter<'a> {
             // The span that meets the edge shows that something is cut off.
             let shown = if rest > left && wide >= left { cut_with_mark(&words, left) } else { words };
             let used = width(&shown);
-            self.put(at, y, left, &shown, self.theme.style(span.tone()));
+            let looks = self.theme.looks(span.tone());
+            self.put(at, y, left, &shown, looks.words);
+            if looks.sign != looks.words {
+                self.put(at, y, left, sign_of(&shown), looks.sign);
+            }
+            if let Some(hit) = span.hit() {
+                self.hits.push((y, at..at + columns(used), hit.clone()));
+            }
             at += columns(used);
             left -= used.min(left);
             rest -= wide.min(rest);
@@ -119,7 +129,7 @@ impl<'a> Painter<'a> {
             Rule::Double => "═",
         };
         for x in area.x..area.right() {
-            self.put(x, area.y, 1, stroke, self.theme.style(Tone::Text));
+            self.put(x, area.y, 1, stroke, self.theme.looks(Tone::Text).words);
         }
         if !label.is_empty() {
             let room = usize::from(area.width.saturating_sub(4));
@@ -130,7 +140,7 @@ impl<'a> Painter<'a> {
     /// A vertical line.
     pub fn vertical(&mut self, x: u16, rows: Range<u16>) {
         for y in rows {
-            self.put(x, y, 1, "│", self.theme.style(Tone::Text));
+            self.put(x, y, 1, "│", self.theme.looks(Tone::Text).words);
         }
     }
 
@@ -158,7 +168,7 @@ impl<'a> Painter<'a> {
                     (true, false, true, true) => "┴",
                     _ => continue,
                 };
-                self.put(x, y, 1, joint, self.theme.style(Tone::Text));
+                self.put(x, y, 1, joint, self.theme.looks(Tone::Text).words);
             }
         }
     }
@@ -188,6 +198,12 @@ impl<'a> Painter<'a> {
             from = end.max(from + 1);
         }
     }
+}
+
+/// What stands before the first letter, digit or blank.
+fn sign_of(words: &str) -> &str {
+    let end = words.find(|c: char| c.is_alphanumeric() || c.is_whitespace()).unwrap_or(words.len());
+    words.get(..end).unwrap_or("")
 }
 
 fn cut_with_mark(words: &str, room: usize) -> String {

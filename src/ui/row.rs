@@ -35,6 +35,8 @@ pub enum Tone {
     Field,
     /// Something does not work.
     Failed,
+    /// The name of what cannot be done now; its reason stands beside it in ordinary text.
+    Impossible,
 }
 
 /// A piece of harmless text in one tone.
@@ -42,13 +44,27 @@ pub enum Tone {
 pub struct Span {
     text: String,
     tone: Tone,
+    hit: Option<Hit>,
 }
 
 impl Span {
     /// Makes it; the text is cleaned here and nowhere else.
     #[must_use]
     pub fn new(tone: Tone, text: impl AsRef<str>) -> Self {
-        Self { text: clean_line(text.as_ref()).into_owned(), tone }
+        Self { text: clean_line(text.as_ref()).into_owned(), tone, hit: None }
+    }
+
+    /// With a meaning for a click.
+    #[must_use]
+    pub fn hits(mut self, hit: Hit) -> Self {
+        self.hit = Some(hit);
+        self
+    }
+
+    /// What a click on it means.
+    #[must_use]
+    pub const fn hit(&self) -> Option<&Hit> {
+        self.hit.as_ref()
     }
 
     /// Its text.
@@ -102,6 +118,8 @@ pub enum Rule {
 pub enum Hit {
     /// Select this item of the list in this pane.
     Select(usize),
+    /// Select this item of the open menu.
+    Pick(usize),
     /// As if this key had been pressed.
     Press(Key),
 }

@@ -22,6 +22,7 @@ use crate::projection::counts::Counts;
 use crate::projection::summary::Summary;
 use crate::supervise::stop_self;
 
+use super::ahead::Ahead;
 use super::app::{App, Effect, Exit, Msg, Nearby, Then};
 use super::draw;
 use super::engine::{Engine, Memory};
@@ -40,7 +41,8 @@ pub const LOOKED_AT: &str = "looked_at";
 const LOOKS_KEPT: SignedDuration = SignedDuration::from_mins(1);
 
 /// Names of values that are remembered and read at the start.
-const REMEMBERED: [&str; 3] = [super::forms::REMEMBERED, super::notes::DISMISSED, "mouse"];
+const REMEMBERED: [&str; 5] =
+    [super::forms::REMEMBERED, super::forms::PAIR_REMEMBERED, super::notes::DISMISSED, super::ahead::TRIED, "mouse"];
 
 /// Looks and keys, read anew after the person changed their files.
 pub struct Fresh {
@@ -117,6 +119,7 @@ struct Shell<E> {
     happened: Option<oneshot::Receiver<Summary>>,
     /// Of the last look that was kept.
     kept_at: Option<Timestamp>,
+    ahead: Option<oneshot::Receiver<Vec<Ahead>>>,
     dirty: bool,
     drawn_at: Option<Instant>,
     wake_at: Option<Timestamp>,
@@ -151,6 +154,7 @@ pub async fn run<E: Engine>(engine: E, settings: Settings) -> anyhow::Result<Exi
         handed: None,
         happened: None,
         kept_at: None,
+        ahead: None,
         dirty: true,
         drawn_at: None,
         wake_at: None,
@@ -175,6 +179,7 @@ pub async fn run<E: Engine>(engine: E, settings: Settings) -> anyhow::Result<Exi
                 Some(Err(_)) | None => return Ok(shell.leave(Exit::Signalled)),
             },
             (then, reply) = next_reply(&mut shell.replies) => Some(Msg::Replied(then, reply)),
+            seen = next_ahead(&mut shell.ahead) => Some(Msg::Ahead(seen)),
             alive = shell.engine.changed() => {
                 if !alive {
                     return Ok(Exit::EngineGone);
@@ -248,6 +253,18 @@ async fn next_of<T>(source: &mut Option<mpsc::Receiver<T>>) -> T {
         return value;
     }
     *source = None;
+    std::future::pending().await
+}
+
+/// What was seen of the sides of a form; never ends while nobody looks.
+async fn next_ahead(looking: &mut Option<oneshot::Receiver<Vec<Ahead>>>) -> Vec<Ahead> {
+    if let Some(look) = looking
+        && let Ok(seen) = look.await
+    {
+        *looking = None;
+        return seen;
+    }
+    *looking = None;
     std::future::pending().await
 }
 
@@ -350,6 +367,7 @@ impl<E: Engine> Shell<E> {
             }
             Effect::EditOutside(text) => self.edit(&text)?,
             Effect::Page(text) => self.page(&text)?,
+            Effect::LookAhead(sides) => self.ahead = Some(self.engine.look_ahead(sides)),
             Effect::GoToPane(session) => self.engine.go_to_pane(session),
             Effect::Mouse(on) => self.screen.set_mouse(on)?,
             Effect::Remember(name, value) => self.settings.memory.remember(name, value),

@@ -34,7 +34,11 @@ pub struct Screen {
     mouse: bool,
     /// What the title says; `None`: it is not ours to set.
     title: Option<String>,
+    /// What stands on the terminal: the cells and where its cursor is.
+    shown: Option<Frame>,
 }
+
+type Frame = (Buffer, Option<(u16, u16)>);
 
 impl Screen {
     /// Takes the terminal and sees to it that a panic gives it back before it says anything.
@@ -51,7 +55,7 @@ impl Screen {
                 return Err(error).context("open trellis in a terminal");
             }
         };
-        let mut screen = Self { terminal, mouse: false, title: title.then(String::new) };
+        let mut screen = Self { terminal, mouse: false, shown: None, title: title.then(String::new) };
         screen.set_mouse(mouse)?;
         // Terminals without an alternate screen keep what was there before: the first frame starts from nothing.
         screen.clear()?;
@@ -64,21 +68,33 @@ impl Screen {
         self.terminal.size().map_or((80, 24), |size| (size.width, size.height))
     }
 
-    /// Draws a frame: only cells that differ are written, as one synchronised update.
+    /// Draws a frame: only cells that differ are written, as one synchronised update; of an equal frame not a byte.
     ///
     /// # Errors
     /// When the terminal is gone.
-    pub fn draw(&mut self, mut frame: impl FnMut(&mut Buffer) -> Option<(u16, u16)>) -> anyhow::Result<()> {
+    pub fn draw(&mut self, frame: impl FnOnce(&mut Buffer) -> Option<(u16, u16)>) -> anyhow::Result<()> {
+        let size = self.terminal.size().context("read the terminal's size")?;
+        let mut buffer = Buffer::empty(Rect::from((Position::ORIGIN, size)));
+        let cursor = frame(&mut buffer);
+        if self.shown.as_ref().is_some_and(|(cells, place)| *cells == buffer && *place == cursor) {
+            return Ok(());
+        }
         queue!(self.terminal.backend_mut(), BeginSynchronizedUpdate).context("write to the terminal")?;
         let drawn = self
             .terminal
             .draw(|target| {
-                if let Some((x, y)) = frame(target.buffer_mut()) {
+                let cells = target.buffer_mut();
+                // The size changed since it was asked: the event that says so draws anew.
+                if cells.area == buffer.area {
+                    cells.content.clone_from(&buffer.content);
+                }
+                if let Some((x, y)) = cursor {
                     target.set_cursor_position(Position::new(x, y));
                 }
             })
             .map(|_| ());
         let ended = execute!(self.terminal.backend_mut(), EndSynchronizedUpdate);
+        self.shown = Some((buffer, cursor));
         drawn.and(ended).context("write to the terminal")
     }
 
@@ -87,6 +103,7 @@ impl Screen {
     /// # Errors
     /// When the terminal is gone.
     pub fn clear(&mut self) -> anyhow::Result<()> {
+        self.shown = None;
         // Taking a size forgets the last frame. Ratatui's own `clear` asks the terminal where the cursor is, and the
         // answer would come in between keys that are read elsewhere.
         let size = self.terminal.size().context("read the terminal's size")?;
@@ -193,6 +210,8 @@ pub fn give_back() {
     if TITLED.swap(false, Ordering::SeqCst) {
         let _ = execute!(out, Print(KEPT_TITLE));
     }
+    // Where there is no alternate screen the last frame would stay below what the shell writes.
+    let _ = execute!(out, Clear(ClearType::All), cursor::MoveTo(0, 0));
     let _ = execute!(out, LeaveAlternateScreen, cursor::Show);
     let _ = disable_raw_mode();
     let _ = out.flush();

@@ -15,14 +15,26 @@ pub const THEMES: &str = include_str!("../../assets/theme.toml");
 /// Styles of one theme.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Theme {
-    styles: BTreeMap<Tone, Style>,
+    styles: BTreeMap<Tone, Looks>,
+}
+
+/// How a piece of text looks.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Looks {
+    /// All of it.
+    pub words: Style,
+    /// The sign it begins with: what stands before its first letter, digit or blank.
+    pub sign: Style,
 }
 
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 struct Role {
-    fg: Option<String>,
+    fg: Option<Ink>,
+    bg: Option<Ink>,
+    sign: Option<Ink>,
     bold: bool,
+    dim: bool,
     italic: bool,
     underlined: bool,
     reversed: bool,
@@ -43,7 +55,7 @@ impl Theme {
         let mut styles = BTreeMap::new();
         for (role, looks) in roles {
             let tone = tone_named(role).ok_or_else(|| format!("mend the theme {name}: there is no role {role}"))?;
-            styles.insert(tone, style_of(looks).map_err(|color| format!("mend the theme {name}: {role} has {color}"))?);
+            styles.insert(tone, looks_of(looks).map_err(|color| format!("mend the theme {name}: {role} has {color}"))?);
         }
         Ok(Self { styles })
     }
@@ -54,10 +66,26 @@ impl Theme {
         Self::named(THEMES, if without_color { "mono" } else { "terminal" }).unwrap_or_default()
     }
 
-    /// The style of a tone.
+    /// The same with bold, italic, underlined and reversed alone.
     #[must_use]
-    pub fn style(&self, tone: Tone) -> Style {
+    pub fn without_color(mut self) -> Self {
+        for looks in self.styles.values_mut() {
+            looks.words = Style { fg: None, bg: None, ..looks.words };
+            looks.sign = looks.words;
+        }
+        self
+    }
+
+    /// How a tone looks.
+    #[must_use]
+    pub fn looks(&self, tone: Tone) -> Looks {
         self.styles.get(&tone).copied().unwrap_or_default()
+    }
+
+    /// What a whole frame is filled with before anything is drawn: nothing, unless the theme brings its own background.
+    #[must_use]
+    pub fn ground(&self) -> Style {
+        self.looks(Tone::Text).words
     }
 }
 
@@ -76,40 +104,76 @@ fn tone_named(role: &str) -> Option<Tone> {
         "key" => Tone::Key,
         "field" => Tone::Field,
         "failed" => Tone::Failed,
+        "impossible" => Tone::Impossible,
         _ => return None,
     })
 }
 
-fn style_of(looks: &Role) -> Result<Style, String> {
-    let mut style = Style::new();
-    if let Some(name) = &looks.fg {
-        style = style.fg(color_named(name).ok_or_else(|| format!("no color {name}"))?);
+fn looks_of(role: &Role) -> Result<Looks, String> {
+    let mut words = Style::new();
+    if let Some(ink) = &role.fg {
+        words = words.fg(color_of(ink)?);
+    }
+    if let Some(ink) = &role.bg {
+        words = words.bg(color_of(ink)?);
     }
     for (wanted, modifier) in [
-        (looks.bold, Modifier::BOLD),
-        (looks.italic, Modifier::ITALIC),
-        (looks.underlined, Modifier::UNDERLINED),
-        (looks.reversed, Modifier::REVERSED),
+        (role.bold, Modifier::BOLD),
+        (role.dim, Modifier::DIM),
+        (role.italic, Modifier::ITALIC),
+        (role.underlined, Modifier::UNDERLINED),
+        (role.reversed, Modifier::REVERSED),
     ] {
         if wanted {
-            style = style.add_modifier(modifier);
+            words = words.add_modifier(modifier);
         }
     }
-    Ok(style)
+    let sign = match &role.sign {
+        Some(ink) => words.fg(color_of(ink)?),
+        None => words,
+    };
+    Ok(Looks { words, sign })
 }
 
-/// The terminal's own palette only: it is the person's choice and fits their background.
-fn color_named(name: &str) -> Option<Color> {
-    Some(match name {
-        "default" => Color::Reset,
-        "black" => Color::Black,
-        "red" => Color::Red,
-        "green" => Color::Green,
-        "blue" => Color::Blue,
-        "magenta" => Color::Magenta,
-        "cyan" => Color::Cyan,
-        _ => return None,
-    })
+/// A colour as the file writes it.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(untagged)]
+enum Ink {
+    /// One of the terminal's own palette: the person's choice, which fits their background.
+    Named(String),
+    /// One of the 240 fixed colours of 256-colour terminals; for themes that bring their own background.
+    Fixed(u8),
+}
+
+fn color_of(ink: &Ink) -> Result<Color, String> {
+    match ink {
+        Ink::Named(name) => Ok(match name.as_str() {
+            "default" => Color::Reset,
+            "black" => Color::Black,
+            "red" => Color::Red,
+            "green" => Color::Green,
+            "blue" => Color::Blue,
+            "magenta" => Color::Magenta,
+            "cyan" => Color::Cyan,
+            _ => return Err(format!("no color {name}")),
+        }),
+        // The first sixteen differ from terminal to terminal.
+        Ink::Fixed(number @ 16..) => Ok(Color::Indexed(*number)),
+        Ink::Fixed(number) => Err(format!("no color {number}: numbers go from 16 to 255")),
+    }
+}
+
+/// Red, green and blue of a fixed colour, as every 256-colour terminal shows it; `None` for the terminal's own ones.
+#[must_use]
+pub fn fixed_rgb(color: Color) -> Option<[u8; 3]> {
+    match color {
+        Color::Indexed(gray @ 232..) => Some([(gray - 232) * 10 + 8; 3]),
+        Color::Indexed(number @ 16..) => {
+            let cube = number - 16;
+            Some([cube / 36, cube / 6 % 6, cube % 6].map(|level| if level == 0 { 0 } else { 55 + 40 * level }))
+        }
+        _ => None,
+    }
 }
 
 /// Which characters the terminal can show.
@@ -181,35 +245,5 @@ pub fn reduce(buffer: &mut Buffer, symbols: Symbols) {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::ui::width::width;
-
-    #[test]
-    fn every_theme_reads_and_an_unknown_one_is_named() {
-        for name in ["terminal", "mono", "high-contrast", "colour-blind"] {
-            Theme::named(THEMES, name).unwrap();
-        }
-        let error = Theme::named(THEMES, "pink").unwrap_err();
-        assert!(error.contains("there is no pink"), "{error}");
-        assert!(Theme::named("[t]\nborder = {}", "t").is_err());
-        assert!(Theme::named("[t]\ntext = { fg = \"yellow\" }", "t").is_err());
-    }
-
-    #[test]
-    fn mono_has_no_color() {
-        let mono = Theme::standard(true);
-        assert!(mono.styles.values().all(|style| style.fg.is_none() && style.bg.is_none()));
-    }
-
-    #[test]
-    fn glyphs_are_one_column_and_no_emoji() {
-        for (glyph, ascii) in GLYPHS {
-            assert_eq!((width(glyph), width(ascii)), (1, 1), "{glyph}");
-            assert_eq!(glyph.chars().count(), 1);
-            // Pictographs of these blocks begin at the values that emoji-data lists; ours stay clear of them.
-            let pictographs = "‼⁉↔↕↖↗↘↙↩↪⌚⌛▪▫▶◀◻◼◽◾✔✖✳✴⬅⬆⬇⬛⬜☑☺";
-            assert!(!pictographs.contains(*glyph), "{glyph}");
-        }
-    }
-}
+#[path = "theme_tests.rs"]
+mod tests;

@@ -7,7 +7,7 @@ use jiff::Timestamp;
 
 use crate::config::OnQuit;
 use crate::model::ids::RecordKey;
-use crate::projection::{DriverFact, Standing, ThreadEntry, ThreadKind};
+use crate::projection::{DriverFact, Projection, Standing, ThreadEntry, ThreadKind};
 
 use super::action::Action;
 use super::app::{Answer, App, Effect, Exit, Help, Msg, Over, Pane, Question, REFUSED_FOR, Screen, panes};
@@ -25,13 +25,14 @@ impl App {
         let mut effects = match msg {
             Msg::Key(key) => self.key(key),
             Msg::Paste(words) => self.paste(&words),
-            Msg::Wheel(lines) => self.scroll(lines),
+            Msg::Wheel(lines) => self.wheel(lines),
             Msg::Click { x, y } => self.click(x, y),
             Msg::Resize(columns, rows) => {
                 self.size = (columns, rows);
                 Vec::new()
             }
             Msg::Changed(projection) => {
+                self.show_what_came_up(&projection);
                 let before = std::mem::replace(&mut self.projection, projection);
                 self.leave_what_is_gone();
                 self.open_awaited();
@@ -41,6 +42,10 @@ impl App {
             Msg::Edited(words) => self.edited(&words),
             Msg::Happened(summary) => {
                 self.open_summary(summary);
+                Vec::new()
+            }
+            Msg::Ahead(seen) => {
+                self.looked_ahead(seen);
                 Vec::new()
             }
             Msg::Trouble(words) => {
@@ -56,6 +61,7 @@ impl App {
         }
         self.refresh();
         self.search_on();
+        effects.extend(self.look_ahead());
         let wanted = self.wants_shown();
         if wanted != self.shown {
             self.shown.clone_from(&wanted);
@@ -183,7 +189,7 @@ impl App {
         let Some(run) = self.run(key) else { return };
         let look = run.look_first.as_ref().map(|relay| Look::new(run, relay));
         match (self.pane_of(run), look) {
-            (Pane::Banner, Some(look)) => {
+            (Pane::Banner | Pane::Talk, Some(look)) => {
                 if self.run(key).is_some_and(|run| self.banner_counts(run)) {
                     self.over.push(Over::Look(look));
                 }
@@ -206,17 +212,32 @@ impl App {
     }
 
     fn back(&mut self) -> Vec<Effect> {
-        if self.trail.len() > 1 {
+        // What was filtered by goes first: a filtered list says that Esc shows all of it again.
+        let filter = match self.screen() {
+            Screen::Sessions => Some(&mut self.sessions_filter),
+            Screen::Runs => Some(&mut self.runs_filter),
+            Screen::Log(_) => Some(&mut self.log_filter),
+            Screen::Run(_) | Screen::Session(_) => None,
+        };
+        if let Some(filter) = filter.filter(|filter| !filter.text().is_empty()) {
+            filter.clear();
+        } else if self.trail.len() > 1 {
             self.trail.pop();
             self.pane = None;
-            return Vec::new();
         }
-        let filter = match self.screen() {
-            Screen::Sessions => &mut self.sessions_filter,
-            _ => &mut self.runs_filter,
-        };
-        filter.clear();
         Vec::new()
+    }
+
+    /// A person who follows a conversation, and does not read further up in it, sees at once that they are needed.
+    fn show_what_came_up(&mut self, next: &Projection) {
+        let Screen::Run(key) = self.screen() else { return };
+        let needs = |projection: &Projection| {
+            let run = projection.runs.iter().find(|run| run.key == *key);
+            run.is_some_and(|run| run.banner.is_some() || run.look_first.is_some())
+        };
+        if self.pane == Some(Pane::Talk) && self.talk.follows() && needs(next) && !needs(&self.projection) {
+            self.pane = None;
+        }
     }
 
     /// A run that is gone cannot stay open.
@@ -467,25 +488,52 @@ impl App {
         }
     }
 
+    /// The wheel scrolls what lies on top; a field or a question has nothing to scroll.
+    fn wheel(&mut self, lines: isize) -> Vec<Effect> {
+        match self.over.last_mut() {
+            Some(Over::Look(look)) => look.move_by(lines),
+            Some(Over::Help(help)) => help.top = help.top.saturating_add_signed(lines),
+            Some(Over::Menu(menu)) => menu.move_by(lines),
+            Some(Over::Compare(_) | Over::Since(_)) => {
+                let key = Key::plain(if lines < 0 { Code::Up } else { Code::Down });
+                return (0..lines.unsigned_abs()).flat_map(|_| self.key(key)).collect();
+            }
+            Some(Over::Form(_) | Over::Editor(_) | Over::Question(_)) => {}
+            Some(Over::Line(_)) | None => return self.scroll(lines),
+        }
+        Vec::new()
+    }
+
     fn click(&mut self, x: u16, y: u16) -> Vec<Effect> {
         let hit =
             self.hits.iter().find(|(row, columns, _)| *row == y && columns.contains(&x)).map(|(_, _, hit)| hit.clone());
         match hit {
             Some(Hit::Press(key)) => self.key(key),
-            Some(Hit::Select(index)) if self.over.is_empty() => {
-                match self.screen().clone() {
-                    Screen::Sessions => self.sessions.select_index(index),
-                    Screen::Runs | Screen::Run(_) => {
-                        self.runs.select_index(index);
-                        if let (Screen::Run(_), Some(key)) = (self.screen(), self.runs.on().cloned()) {
-                            self.open_run(&key);
-                        }
-                    }
-                    Screen::Session(_) | Screen::Log(_) => {}
+            Some(Hit::Pick(index)) => {
+                if let Some(Over::Menu(menu)) = self.over.last_mut() {
+                    menu.at = index;
                 }
                 Vec::new()
             }
-            _ => Vec::new(),
+            Some(Hit::Select(index)) if self.over.is_empty() => {
+                self.click_row(index);
+                Vec::new()
+            }
+            Some(Hit::Select(_)) | None => Vec::new(),
+        }
+    }
+
+    fn click_row(&mut self, index: usize) {
+        match self.screen() {
+            Screen::Sessions => self.sessions.select_index(index),
+            Screen::Runs => self.runs.select_index(index),
+            Screen::Run(_) => {
+                self.runs.select_index(index);
+                if let Some(key) = self.runs.on().cloned() {
+                    self.open_run(&key);
+                }
+            }
+            Screen::Session(_) | Screen::Log(_) => {}
         }
     }
 

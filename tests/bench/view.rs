@@ -64,6 +64,7 @@ fn run() -> RunView {
         delivery: None,
         impossible: Vec::new(),
         first_wait: false,
+        unreviewed: false,
         read_only: None,
         settings: Settings::Run(Box::default()),
         created_at: now(),

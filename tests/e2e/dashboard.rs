@@ -144,7 +144,7 @@ fn relays_are_looked_at(size: (u16, u16)) {
     let terminal = Terminal::running(size, "demo --scene look-first --speed 10");
     terminal.wait_for("phase 1");
     terminal.keys(&["Enter"]);
-    terminal.wait_for("Enter shows it");
+    terminal.wait_for("Enter look");
     terminal.keep("look-banner");
     terminal.press_for(&["Enter"], "✓ alive");
     terminal.keep("look-preview");
@@ -276,7 +276,7 @@ fn u11_ctrl_z_in_an_editor_gives_the_shell_its_terminal() {
     terminal.trellis("demo --scene look-first --speed 10");
     terminal.wait_for("phase 1");
     terminal.keys(&["Enter"]);
-    terminal.wait_for("Enter shows it");
+    terminal.wait_for("Enter look");
     terminal.press_for(&["Enter"], "✓ alive");
     terminal.keys(&["e"]);
     terminal.wait_for("the editor has it");
@@ -284,7 +284,7 @@ fn u11_ctrl_z_in_an_editor_gives_the_shell_its_terminal() {
     terminal.run("fg");
     terminal.wait_for("edited");
     terminal.keys(&["Escape"]);
-    terminal.wait_for("Enter shows it");
+    terminal.wait_for("Enter look");
     terminal.press_until(&["q", "q"], "the end", |screen| !screen.contains("look first"));
     given_back(&terminal);
 }

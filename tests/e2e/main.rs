@@ -16,15 +16,19 @@
     reason = "a test fails by panicking, may look at the real clock and files, and is read once, not called by others"
 )]
 
+mod banners;
 mod dashboard;
 mod demo;
 mod doctor;
 mod headless;
 mod hooks;
+mod keys;
 mod kills;
 mod leaving;
 mod real_agents;
 mod real_agents_headless;
 mod scenes;
+mod stuck;
 mod telling;
 mod terminal;
+mod terminals;

@@ -28,12 +28,17 @@ pub struct Terminal {
 
 impl Terminal {
     /// A shell prompt of the given size, with a fresh HOME and nothing of the person's environment.
-    pub fn open((width, height): (u16, u16)) -> Self {
+    pub fn open(size: (u16, u16)) -> Self {
+        Self::open_as(size, "")
+    }
+
+    /// The same with other or further variables of its environment: `TERM=vt100 NO_COLOR=1`.
+    pub fn open_as((width, height): (u16, u16), variables: &str) -> Self {
         let folder = tempfile::tempdir().unwrap();
         let terminal = Self { socket: folder.path().join("tmux"), width, height, folder };
         let (w, h) = (width.to_string(), height.to_string());
         let shell = format!(
-            "exec env -i HOME={} PATH=/usr/bin:/bin LANG=C.UTF-8 TZ=UTC TERM=tmux-256color PS1='ready$ ' \
+            "exec env -i HOME={} PATH=/usr/bin:/bin LANG=C.UTF-8 TZ=UTC TERM=tmux-256color PS1='ready$ ' {variables} \
              bash --norc --noprofile -i",
             terminal.folder.path().display()
         );
@@ -147,9 +152,28 @@ impl Terminal {
         }
     }
 
+    /// Presses keys once, whatever stands on the screen, and waits until it satisfies a condition.
+    pub fn press_then(&self, keys: &[&str], what: &str, condition: impl Fn(&str) -> bool) -> String {
+        self.tmux(&[&["send-keys", "-t", "t"], keys].concat());
+        self.wait(&format!("{keys:?}: {what}"), condition)
+    }
+
+    /// The words of the screen without its rules and line breaks.
+    pub fn flat(screen: &str) -> String {
+        screen.replace(['│', '─', '═'], " ").split_whitespace().collect::<Vec<_>>().join(" ")
+    }
+
     /// Presses keys until a text is shown.
     pub fn press_for(&self, keys: &[&str], text: &str) -> String {
         self.press_until(keys, text, |screen| screen.contains(text))
+    }
+
+    /// From now on everything that is written to the terminal is kept in this file too.
+    pub fn record(&self, name: &str) -> PathBuf {
+        let file = self.folder.path().join(name);
+        std::fs::write(&file, "").unwrap();
+        self.tmux(&["pipe-pane", "-t", "t", &format!("cat >> {}", file.display())]);
+        file
     }
 
     /// What tmux knows of the pane, by the name of a format.

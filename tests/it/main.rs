@@ -21,6 +21,7 @@ mod files;
 mod headless;
 mod house;
 mod machines;
+mod manual;
 mod real_run;
 mod screens;
 mod scripted;

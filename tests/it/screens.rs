@@ -1,9 +1,14 @@
 //! Every screen as a frame, at every class of size; what keys do to it; what no text and no size may do to it.
 
 mod first_use;
+mod forms;
 mod frames;
 mod keys;
+mod layout;
 mod limits;
+mod lists;
+mod looks;
+mod needs_you;
 mod scenes;
 mod since;
 mod talk;
@@ -50,7 +55,7 @@ impl Rig {
             self.draw();
             self.pass(500);
         }
-        effects.retain(|effect| !matches!(effect, Effect::Show(_)));
+        effects.retain(|effect| !matches!(effect, Effect::Show(_) | Effect::LookAhead(_)));
         effects
     }
 

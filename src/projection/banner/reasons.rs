@@ -3,7 +3,7 @@
 use super::super::facts::SessionFacts;
 use super::super::words;
 use super::super::{Banner, record, reviews};
-use super::{Case, newest_answered, offer};
+use super::{Case, offer};
 use crate::model::conversation::{Conversation, Outcome, Turn};
 use crate::model::ids::Role;
 use crate::model::pair::PauseReason;
@@ -31,18 +31,13 @@ impl Case<'_> {
 
     /// Says when the implementer's newest answer is not the one that was reviewed.
     fn unreviewed_line(&self) -> Option<String> {
-        let newest = newest_answered(self.record.conversation(Role::Implementer)?)?;
-        let answer = newest.answer.as_ref()?;
-        let reviewed = self.record.pair?.reviewed.as_ref();
-        if reviewed.is_some_and(|id| id.turn_id == newest.id && id.message_id == answer.message_id) {
-            return None;
-        }
+        let answer = record::newest_unreviewed(self.record, self.record.pair?)?;
         let at = answer.at.map(|at| format!(" ({})", self.clock(at))).unwrap_or_default();
         Some(format!("{}'s last fix{at} is NOT reviewed.", self.label(Role::Implementer)))
     }
 
     fn accept_words(&self) -> &'static str {
-        if self.unreviewed_line().is_some() { "as it is, not reviewed" } else { "as it is" }
+        if record::unreviewed(self.record) { "as it is, not reviewed" } else { "as it is" }
     }
 
     fn plateau_line(&self) -> Option<String> {
@@ -214,9 +209,16 @@ impl Case<'_> {
     }
 
     pub(super) fn agent_gone(&self) -> Banner {
-        let role = self.side_where(|side| {
-            side.reach.as_ref().is_some_and(|reach| {
-                reach.transport.is_none() || reach.process == crate::model::reach::ProcessFact::Dead
+        // The record names the side that is gone; what is seen now may be another thing.
+        let told = self.detail().first().cloned().unwrap_or_default();
+        let named = [Role::Implementer, Role::Reviewer]
+            .into_iter()
+            .find(|role| told.strip_prefix(self.label(*role)).is_some_and(|rest| rest.starts_with([':', ' '])));
+        let role = named.unwrap_or_else(|| {
+            self.side_where(|side| {
+                side.reach.as_ref().is_some_and(|reach| {
+                    reach.transport.is_none() || reach.process == crate::model::reach::ProcessFact::Dead
+                })
             })
         });
         let who = self.label(role);

@@ -10,11 +10,12 @@ use crate::ui::action::Action;
 use crate::ui::app::{App, Over, Purpose};
 use crate::ui::form::{FormKind, Value};
 use crate::ui::keymap::Place;
+use crate::ui::menu::MenuItem;
 use crate::ui::paint::Painter;
-use crate::ui::row::{Row, Rule, Tone, text, toned};
+use crate::ui::row::{Hit, Row, Rule, Tone, text, toned};
 use crate::ui::sanitise::clean_block;
 use crate::ui::times::Times;
-use crate::ui::width::{cut, width};
+use crate::ui::width::{cut, pad, width};
 use crate::ui::wrap::{wrap, wrap_text};
 
 /// Draws the topmost dialog over `area`.
@@ -68,38 +69,24 @@ fn help_page(app: &App, shown: &mut crate::ui::app::Help, area: Rect) -> Page {
 
 fn menu_page(app: &App, menu: &mut crate::ui::menu::Menu, area: Rect) -> Page {
     let columns = inner(area);
-    let keys =
-        named(app, Place::Palette, &[(Action::Open, "do it"), (Action::Back, "close"), (Action::EmptyLine, "empty")]);
-    let footer = with_said(app, columns, 2, vec![keys_row(&keys, &[], columns)]);
-    let room = Page::room(1 + usize::from(menu.by_typing), footer.len(), area);
-    let count = menu.passing().len();
-    menu.at = menu.at.min(count.saturating_sub(1));
-    menu.top = menu.top.min(menu.at);
-    let mut heights = Vec::with_capacity(count);
-    for item in menu.passing() {
-        heights.push(1 + usize::from(item.impossible.is_some() && columns < 70));
+    let mut words = vec![(Action::Open, "do it"), (Action::Back, "close")];
+    if menu.by_typing {
+        words.push((Action::EmptyLine, "empty"));
     }
-    while menu.top < menu.at && heights.iter().skip(menu.top).take(menu.at + 1 - menu.top).sum::<usize>() > room {
+    let footer = with_said(app, columns, 2, vec![keys_row(&named(app, Place::Palette, &words), &[], columns)]);
+    let room = Page::room(1 + usize::from(menu.by_typing), footer.len(), area);
+    let passing = menu.passing();
+    let count = passing.len();
+    let at = menu.at.min(count.saturating_sub(1));
+    let names = passing.iter().map(|item| width(&item.words)).max().unwrap_or(0);
+    let blocks: Vec<Vec<Row>> =
+        passing.iter().enumerate().map(|(index, item)| menu_rows(item, index, index == at, names, columns)).collect();
+    menu.at = at;
+    menu.top = menu.top.min(at);
+    while menu.top < at && blocks.iter().take(at + 1).skip(menu.top).map(Vec::len).sum::<usize>() > room {
         menu.top += 1;
     }
-    let mut body = Vec::new();
-    for (at, item) in menu.passing().into_iter().enumerate().skip(menu.top) {
-        let right = text(&item.right);
-        let words = cut(&item.words, columns.saturating_sub(width(&item.right) + 2));
-        let mut row = Row::of(vec![text(words)]).tail(vec![right]);
-        row.selected = at == menu.at;
-        match &item.impossible {
-            Some(why) if columns < 70 => {
-                body.push(row);
-                body.push(Row::of(vec![toned(Tone::Held, format!("not now: {why}"))]).indent(2));
-            }
-            Some(why) => {
-                row.body.push(toned(Tone::Held, format!("   not now: {why}")));
-                body.push(row);
-            }
-            None => body.push(row),
-        }
-    }
+    let mut body: Vec<Row> = blocks.into_iter().skip(menu.top).flatten().collect();
     if body.is_empty() {
         body.push(Row::plain("nothing holds that"));
     }
@@ -111,6 +98,28 @@ fn menu_page(app: &App, menu: &mut crate::ui::menu::Menu, area: Rect) -> Page {
         header.push(typed);
     }
     Page { header, body, footer, ..Page::default() }
+}
+
+/// An item: its name and its key, its sentence where there is room or the cursor is, why it is impossible.
+fn menu_rows(item: &MenuItem, index: usize, selected: bool, names: usize, columns: usize) -> Vec<Row> {
+    let tone = if item.impossible.is_some() { Tone::Impossible } else { Tone::Text };
+    let room = columns.saturating_sub(width(&item.right) + 2);
+    let why = item.impossible.as_ref().map(|why| format!("not now: {why}"));
+    let mut first = Row::of(vec![toned(tone, cut(&item.words, room))]).tail(vec![text(&item.right)]);
+    let mut below = Vec::new();
+    if columns < 70 {
+        below.extend(selected.then(|| item.explains.clone()).filter(|words| !words.is_empty()));
+        below.extend(why);
+    } else if !item.explains.is_empty() || why.is_some() {
+        let words = why.unwrap_or_else(|| item.explains.clone());
+        first.body = vec![toned(tone, pad(&cut(&item.words, room), names + 2)), text(words)];
+    }
+    first.selected = selected;
+    let mut rows = vec![first];
+    for words in below {
+        rows.extend(wrap_text(&words, Tone::Text, columns.saturating_sub(2)).into_iter().map(|row| row.indent(2)));
+    }
+    rows.into_iter().map(|row| row.hit(Hit::Pick(index))).collect()
 }
 
 fn form_page(app: &App, shown: &mut crate::ui::form::Form, area: Rect) -> Page {

@@ -1,13 +1,14 @@
 //! The footer: the keys that make sense now, from the keymap; a sentence above them, a question or a typed line in their place.
 
-use crate::projection::{DriverFact, RunView, Standing};
+use crate::projection::{DriverFact, Offer, RunView, Standing};
 use crate::ui::action::Action;
 use crate::ui::app::{App, Over, Pane, Screen};
 use crate::ui::key::Key;
 use crate::ui::keymap::Place;
 use crate::ui::order::is_over;
 use crate::ui::order_keys::{control_of, may};
-use crate::ui::row::{Row, Span, Tone, spans_width, text, toned};
+use crate::ui::row::{Hit, Row, Span, Tone, spans_width, text, toned};
+use crate::ui::width::columns as columns_of;
 use crate::ui::wrap::wrap;
 
 /// A key and what it does here.
@@ -168,9 +169,9 @@ fn spans_of(keys: &[KeyWord]) -> Vec<Span> {
         if !spans.is_empty() {
             spans.push(text("  "));
         }
-        spans.push(toned(Tone::Key, key.to_string()));
+        spans.push(toned(Tone::Key, key.to_string()).hits(Hit::Press(*key)));
         if !word.is_empty() {
-            spans.push(text(format!(" {word}")));
+            spans.push(text(format!(" {word}")).hits(Hit::Press(*key)));
         }
     }
     spans
@@ -181,13 +182,18 @@ pub fn named(app: &App, place: Place, actions: &[(Action, &str)]) -> Vec<KeyWord
     actions.iter().filter_map(|(action, word)| Some((app.keymap.key(place, *action)?, (*word).to_owned()))).collect()
 }
 
+/// The key of an offer in the person's own keymap; `None` when they gave its action none.
+pub fn offer_key(app: &App, offer: &Offer) -> Option<Key> {
+    app.keymap.instead_of(Place::Run, offer.key.parse().ok()?)
+}
+
 /// The keys that make most sense for a run, best first; impossible ones are absent.
 pub fn run_keys(app: &App, run: &RunView) -> Vec<KeyWord> {
     let place = app.screen_place();
     let in_run = matches!(app.screen(), Screen::Run(_));
     let mut keys: Vec<KeyWord> = Vec::new();
     if let Some(banner) = run.banner.as_ref().filter(|_| !in_run) {
-        keys.extend(banner.offers.iter().filter_map(|offer| Some((offer.key.parse().ok()?, offer.word.clone()))));
+        keys.extend(banner.offers.iter().filter_map(|offer| Some((offer_key(app, offer)?, offer.word.clone()))));
     }
     let wanted: &[(Action, &str)] = match run.standing {
         _ if in_run && run.look_first.is_some() && app.pane_of(run) == Pane::Banner => &[
@@ -223,7 +229,12 @@ pub fn run_keys(app: &App, run: &RunView) -> Vec<KeyWord> {
             (Action::Stop, "stop"),
             (Action::NextPane, ""),
         ],
-        Standing::NeedsYou => &[(Action::GoToPane, "pane"), (Action::Write, "write"), (Action::Stop, "stop")],
+        Standing::NeedsYou => &[
+            (Action::GoToPane, "pane"),
+            (Action::Write, "write"),
+            (Action::Stop, "stop"),
+            (Action::PreviousPane, "what"),
+        ],
         _ => &[
             (Action::PauseOrGoOn, "pause"),
             (Action::Write, "write"),
@@ -251,13 +262,18 @@ pub fn run_keys(app: &App, run: &RunView) -> Vec<KeyWord> {
             // What the banner says of a key is more exact.
             && !keys.iter().any(|(known, _)| *known == key)
         {
-            keys.push((key, (*word).to_owned()));
+            let roomy = app.size.0 > columns_of(WIDE_KEYS);
+            let word = if word.is_empty() && roomy { "next part" } else { word };
+            keys.push((key, word.to_owned()));
         }
     }
     keys
 }
 
 fn session_keys(app: &App, place: Place) -> Vec<KeyWord> {
+    if app.sessions.order().is_empty() {
+        return named(app, place, &[(Action::ShowRuns, "runs"), (Action::Search, "search"), (Action::ShowAll, "all")]);
+    }
     let mut wanted = vec![(Action::Open, "open"), (Action::NewRun, "new run")];
     let view = app.session_target().and_then(|key| app.session(&key));
     match view {

@@ -53,13 +53,10 @@ pub fn rows(form: &mut Form, columns: usize, room: usize) -> (Vec<Row>, Option<(
             rows.push(Row::plain("Ctrl-t swaps · Enter picks").indent(LABEL));
         }
     }
-    let below = below(form, columns, buttons_at);
     // The focused field and the buttons stay in view; what explains gives way first.
     let buttons = buttons_row(form, columns, buttons_at);
     let fields_need = rows.len().min(room.saturating_sub(buttons.len() + 1).max(1));
-    let explain_room = room.saturating_sub(fields_need + buttons.len());
-    let below: Vec<Row> =
-        if below.len() <= explain_room { below } else { below.into_iter().take(explain_room).collect() };
+    let below = below(form, columns, buttons_at, room.saturating_sub(fields_need + buttons.len()));
     let fields_room = room.saturating_sub(below.len() + buttons.len()).max(1);
     let needed = focus_row + 1 + form.focused().and_then(|field| field.problem.as_ref()).map_or(0, |_| 1);
     form.top = form.top.min(rows.len().saturating_sub(fields_room));
@@ -78,15 +75,9 @@ pub fn rows(form: &mut Form, columns: usize, room: usize) -> (Vec<Row>, Option<(
     (out, cursor.and_then(|(row, column)| Some((row.checked_sub(top)?, column))))
 }
 
-fn below(form: &Form, columns: usize, buttons_at: usize) -> Vec<Row> {
+/// Facts, a problem and what a button will do, as far as there is room; what it will do goes before the facts.
+fn below(form: &Form, columns: usize, buttons_at: usize, room: usize) -> Vec<Row> {
     let mut rows = Vec::new();
-    if !form.facts.is_empty() {
-        rows.push(Row::rule(Rule::Single));
-        for (holds, fact) in &form.facts {
-            let mark = if *holds { toned(Tone::Going, "✓ ") } else { toned(Tone::NeedsYou, "! ") };
-            rows.extend(wrap(&[text(fact)], columns, &[mark]));
-        }
-    }
     if let Some(problem) = &form.problem {
         rows.push(Row::rule(Rule::Single));
         rows.extend(wrap(&[toned(Tone::Failed, problem)], columns, &[toned(Tone::Failed, "✗ ")]));
@@ -95,7 +86,20 @@ fn below(form: &Form, columns: usize, buttons_at: usize) -> Vec<Row> {
         rows.push(Row::rule(Rule::Single));
         rows.extend(wrap_text(&form.explains, Tone::Text, columns));
     }
-    rows
+    rows.truncate(room);
+    let fact_rows = |(holds, fact): &(bool, String)| {
+        let mark = if *holds { toned(Tone::Going, "✓ ") } else { toned(Tone::NeedsYou, "! ") };
+        wrap(&[text(fact)], columns, &[mark])
+    };
+    let left = room.saturating_sub(rows.len() + 1);
+    let facts = form.facts_in(left, |words| fact_rows(&(true, words.to_owned())).len());
+    if facts.is_empty() {
+        return rows;
+    }
+    let mut above = vec![Row::rule(Rule::Single)];
+    above.extend(facts.into_iter().flat_map(fact_rows));
+    above.extend(rows);
+    above
 }
 
 fn buttons_row(form: &Form, columns: usize, buttons_at: usize) -> Vec<Row> {

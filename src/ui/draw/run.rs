@@ -8,14 +8,15 @@ use super::bits::{self, label};
 use super::{Page, footer};
 use crate::model::ids::{RecordKey, Role};
 use crate::model::pair::PauseReason;
+use crate::model::reach::Ticks;
 use crate::model::text::first_line;
 use crate::projection::words::unmarked;
-use crate::projection::{Banner, ReviewView, RunView, Standing, ThreadKind};
+use crate::projection::{Banner, LookFirst, Offer, ReviewView, RunView, Standing, ThreadKind};
 use crate::ui::action::Action;
 use crate::ui::app::{App, Pane};
 use crate::ui::layout::NARROW;
 use crate::ui::order::is_over;
-use crate::ui::row::{Row, Span, Tone, text, toned};
+use crate::ui::row::{Hit, Row, Span, Tone, text, toned};
 use crate::ui::times::{Times, span};
 use crate::ui::width::{cut, pad, width};
 use crate::ui::wrap::{wrap, wrap_text};
@@ -69,7 +70,14 @@ fn header(run: &RunView, columns: usize, rows: usize, pane: Pane, times: &Times)
         }
         (Some(banner), false, Pane::Banner) => {
             let since = run.wait.since.unwrap_or(run.since);
-            out.push(Row::of(vec![toned(Tone::Strong, &banner.headline)]).tail(vec![text(times.ago(since))]));
+            let ago = times.ago(since);
+            let mut lines =
+                wrap(&[toned(Tone::Strong, &banner.headline)], columns.saturating_sub(width(&ago) + 1), &[]);
+            if let Some(first) = lines.first_mut() {
+                first.tail = vec![text(ago)];
+            }
+            lines.truncate(2);
+            out.extend(lines);
         }
         _ => {
             out.extend(bits::wait_rows(run, columns, rows, times));
@@ -100,22 +108,32 @@ pub fn title(run: &RunView, columns: usize, state: Vec<Span>) -> Row {
 /// What needs you; of an ended run what became of it; before the first answer what to do.
 pub fn banner(app: &App, run: &RunView, columns: usize, room: usize) -> Vec<Row> {
     if let Some(banner) = &run.banner {
-        return needed(run, banner, columns, room);
+        return needed(app, run, banner, columns, room);
     }
     if let Some(look) = &run.look_first {
-        let who = label(run, look.to);
-        let words = format!("Relay {} to {who} waits for your look. Enter shows it.", look.n);
-        let mut rows = vec![Row::blank()];
-        rows.extend(wrap_text(&words, Tone::Text, columns));
-        return rows;
+        return needed(app, run, &look_banner(run, look), columns, room);
     }
     if is_over(run) { ended(app, run, columns, room) } else { first_wait(app, run, columns) }
 }
 
+/// A relay that waits for a look: where it goes, what is in its way, what can be done.
+fn look_banner(run: &RunView, look: &LookFirst) -> Banner {
+    let (from, to) = (label(run, look.to.other()), label(run, look.to));
+    let mut lines = vec![format!("Relay {} from {from} to {to} waits for your look.", look.n)];
+    lines.extend(look.ticks.as_ref().and_then(Ticks::missing).map(str::to_owned));
+    let offer = |key: &str, word: &str, what: String| Offer { key: key.to_owned(), word: word.to_owned(), what };
+    let offers = vec![
+        offer("Enter", "look", "shows it; nothing goes out before you say so".to_owned()),
+        offer("y", "copy", format!("paste it yourself in {to}'s pane")),
+        offer("x", "stop", "end this run".to_owned()),
+    ];
+    Banner { reason: None, headline: String::new(), lines, offers }
+}
+
 /// Facts, the table of reviews where they did not agree, and what can be done.
-pub fn needed(run: &RunView, banner: &Banner, columns: usize, room: usize) -> Vec<Row> {
+pub fn needed(app: &App, run: &RunView, banner: &Banner, columns: usize, room: usize) -> Vec<Row> {
     let mut rows: Vec<Row> = banner.lines.iter().flat_map(|line| wrap_text(line, Tone::Text, columns)).collect();
-    let offers = offers(banner, columns);
+    let offers = offers(app, banner, columns);
     let table_room = room.saturating_sub(rows.len() + offers.len() + 2);
     let table = if shows_plateau(run) { plateau(run, columns, table_room) } else { Vec::new() };
     if !table.is_empty() && table.len() <= table_room {
@@ -132,20 +150,25 @@ pub fn needed(run: &RunView, banner: &Banner, columns: usize, room: usize) -> Ve
 }
 
 /// `+ go on   5 more relays, from here`.
-pub fn offers(banner: &Banner, columns: usize) -> Vec<Row> {
+pub fn offers(app: &App, banner: &Banner, columns: usize) -> Vec<Row> {
     let words = banner.offers.iter().map(|offer| width(&offer.word)).max().unwrap_or(0).max(6);
-    let keys = banner.offers.iter().map(|offer| width(&offer.key)).max().unwrap_or(0);
-    banner
+    let keyed: Vec<_> = banner
         .offers
         .iter()
-        .flat_map(|offer| {
-            let lead = vec![
-                toned(Tone::Key, pad(&offer.key, keys)),
-                text(" "),
-                toned(Tone::Strong, pad(&offer.word, words)),
-                text("  "),
-            ];
-            wrap(&[text(&offer.what)], columns, &lead)
+        .map(|offer| (offer, footer::offer_key(app, offer)))
+        .map(|(offer, key)| (offer, key, key.map_or_else(|| "–".to_owned(), |key| key.to_string())))
+        .collect();
+    let keys = keyed.iter().map(|(_, _, name)| width(name)).max().unwrap_or(0);
+    keyed
+        .into_iter()
+        .flat_map(|(offer, key, name)| {
+            let press = toned(Tone::Key, pad(&name, keys));
+            let lead = vec![press, text(" "), toned(Tone::Strong, pad(&offer.word, words)), text("  ")];
+            let rows = wrap(&[text(&offer.what)], columns, &lead);
+            rows.into_iter().map(move |row| match key {
+                Some(key) => row.hit(Hit::Press(key)),
+                None => row,
+            })
         })
         .collect()
 }

@@ -71,7 +71,8 @@ fn lines(app: &App, view: &SessionView, columns: usize, times: &Times) -> Vec<Ro
     let age = view.active_at.map(|at| times.ago_short(at)).unwrap_or_default();
     let title = if view.title.is_empty() { view.session.session_id.as_str() } else { view.title.as_str() };
     let agent = view.agent.as_str();
-    let tail = format!("{agent} {age:>4}");
+    let news = if app.is_unread(view) { "new  " } else { "" };
+    let tail = format!("{news}{agent} {age:>4}");
     let room = columns.saturating_sub(width(&tail) + 3);
     let first = Row::of(vec![toned(tone, glyph), text(" "), text(cut(title, room))]).tail(vec![text(tail)]);
     let mut words = state;
@@ -79,18 +80,22 @@ fn lines(app: &App, view: &SessionView, columns: usize, times: &Times) -> Vec<Ro
         words.push(' ');
         words.push_str(&times.ago_short(since));
     }
+    let kept_back = match (view.put_away, app.is_hidden(view)) {
+        (true, _) => "put away",
+        (false, true) => "hidden",
+        (false, false) => "",
+    };
+    let used = view.used_by.as_ref().and_then(|key| app.run(key)).map(|run| format!("⇄ {}", cut(&run.name, 12)));
+    let room = columns.saturating_sub(2 + used.as_ref().map_or(0, |used| width(used) + 1));
     let evidence = if columns >= WIDE { view.fact.evidence.as_str() } else { "" };
     let branch = view.branch.as_deref().unwrap_or("");
-    for part in [reason(view), folder(&view.session.worktree), view.place.as_str(), branch, evidence] {
-        if !part.is_empty() {
+    // A part that does not fit is left out whole: half a word says nothing.
+    for part in [kept_back, reason(view), folder(&view.session.worktree), view.place.as_str(), branch, evidence] {
+        if !part.is_empty() && width(&words) + 3 + width(part) <= room {
             words.push_str(" · ");
             words.push_str(part);
         }
     }
-    if view.put_away {
-        words.push_str(" · put away");
-    }
-    let used = view.used_by.as_ref().and_then(|key| app.run(key)).map(|run| format!("⇄ {}", cut(&run.name, 12)));
     let second = Row::plain(words).indent(2).tail(used.map(text).into_iter().collect::<Vec<_>>());
     vec![first, second]
 }
@@ -142,7 +147,7 @@ fn nothing(app: &App, columns: usize, older: usize) -> Vec<Row> {
 pub fn page(app: &mut App, key: &SessionKey, area: Rect, times: &Times) -> Page {
     let columns = usize::from(area.width.saturating_sub(2));
     let footer = footer::footer(app, columns, 1);
-    let header = header(app, key, times);
+    let header = header(app, key, columns, times);
     let room = Page::room(header.len(), footer.len(), area);
     let rows = app.talk.rows(columns, room, area.width > NARROW, false, times);
     let body =
@@ -151,7 +156,7 @@ pub fn page(app: &mut App, key: &SessionKey, area: Rect, times: &Times) -> Page 
 }
 
 /// Who it is, what it does, on which evidence.
-pub fn header(app: &App, key: &SessionKey, times: &Times) -> Vec<Row> {
+pub fn header(app: &App, key: &SessionKey, columns: usize, times: &Times) -> Vec<Row> {
     let Some(view) = app.session(key) else { return vec![Row::plain(key.to_string())] };
     let (glyph, tone, state) = bits::session_state(&view.state);
     let title = if view.title.is_empty() { view.session.session_id.as_str() } else { view.title.as_str() };
@@ -175,7 +180,8 @@ pub fn header(app: &App, key: &SessionKey, times: &Times) -> Vec<Row> {
     let ground: Vec<&str> =
         [reason(view), view.fact.evidence.as_str()].into_iter().filter(|part| !part.is_empty()).collect();
     if !ground.is_empty() {
-        rows.push(Row::plain(ground.join(" · ")).indent(2));
+        let lines = wrap_text(&ground.join(" · "), Tone::Text, columns.saturating_sub(2));
+        rows.extend(lines.into_iter().take(2).map(|row| row.indent(2)));
     }
     rows
 }

@@ -76,11 +76,10 @@ fn heading(app: &App) -> Row {
     let (waiting, going) = (of(&[Standing::NeedsYou]), of(&[Standing::Going, Standing::Waits]));
     let mut tail: Vec<Span> = Vec::new();
     if waiting > 0 {
-        tail.push(toned(Tone::NeedsYou, format!("{waiting} !")));
-        tail.push(text(" "));
+        tail.extend([text(format!("{waiting} ")), toned(Tone::NeedsYou, "!"), text(" ")]);
     }
     if going > 0 {
-        tail.push(toned(Tone::Going, format!("{going} ●")));
+        tail.extend([text(format!("{going} ")), toned(Tone::Going, "●")]);
     }
     let starting = app.projection.driver == crate::projection::DriverFact::Starting;
     let title = if starting { "runs · starting" } else { "runs" };
@@ -89,7 +88,7 @@ fn heading(app: &App) -> Row {
 
 fn transcript(app: &mut App, painter: &mut Painter<'_>, area: Rect, times: &Times) {
     let Some(key) = app.session_target() else { return };
-    let header = sessions::header(app, &key, times);
+    let header = sessions::header(app, &key, usize::from(area.width.saturating_sub(2)), times);
     let top = cells(header.len());
     painter.rows(Rect { height: top, ..area }, &header);
     painter.row(Rect { y: area.y + top, height: 1, ..area }, &Row::rule(Rule::Single));
@@ -215,7 +214,7 @@ fn banner_rows(app: &App, run: &RunView, columns: usize, room: usize, times: &Ti
     let Some(banner) = &run.banner else { return run::banner(app, run, columns, room) };
     let since = times.ago(run.wait.since.unwrap_or(run.since));
     let mut rows = vec![Row::of(vec![toned(Tone::NeedsYou, &banner.headline)]).tail(vec![text(since)])];
-    rows.extend(run::needed(run, banner, columns, room.saturating_sub(1)));
+    rows.extend(run::needed(app, run, banner, columns, room.saturating_sub(1)));
     rows
 }
 

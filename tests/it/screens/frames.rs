@@ -25,6 +25,7 @@ fn keep(name: &str, projection: &dyn Fn() -> Projection, keys: &str) {
 fn runs() {
     keep("runs", &scenes::all_standings, "");
     keep("runs_none", &scenes::empty, "");
+    keep("runs_viewer", &scenes::viewed, "");
 }
 
 #[test]
@@ -32,6 +33,7 @@ fn run() {
     keep("run_in_review", &|| scenes::one(scenes::run("checkout")), "Enter");
     keep("run_phases", &|| scenes::one(scenes::run("checkout")), "Enter Tab");
     keep("run_relays", &|| scenes::one(scenes::run("checkout")), "Enter Tab Tab");
+    keep("run_pair", &|| scenes::one(scenes::pair_alone()), "Enter");
     keep("run_first_wait", &|| scenes::one(scenes::first_wait()), "Enter");
     keep(
         "run_done",
@@ -66,13 +68,26 @@ fn questions_and_dialogs() {
     keep("new_run", &scenes::two_sessions, "n");
     keep("new_run_none", &scenes::empty, "n");
     keep("write", &|| scenes::one(scenes::run("checkout")), "Enter w Enter H e l l o");
+    keep("write_to", &|| scenes::one(scenes::run("checkout")), "Enter w");
+    keep("question_accept", &|| scenes::one(scenes::no_agreement()), "Enter a");
+    keep("rename", &|| scenes::one(scenes::run("checkout")), "R");
+    keep("new_pair", &scenes::two_sessions, "N");
+    keep("help_runs", &scenes::all_standings, "?");
+    keep("help_filter", &scenes::all_standings, "? / p a u s e");
+    keep("palette_sessions", &scenes::all_standings, "2 G :");
+    keep("copy_menu", &scenes::all_standings, "2 y");
     keep("filter", &scenes::all_standings, "/ d o c");
 }
 
 #[test]
 fn sessions_and_log() {
     keep("sessions", &scenes::all_standings, "2");
+    keep("sessions_none", &scenes::empty, "2");
+    keep("sessions_all", &scenes::all_standings, "2 z .");
+    keep("session", &scenes::one_session, "2 Enter");
     keep("log", &scenes::all_standings, "3");
+    keep("log_all", &scenes::all_standings, "3 .");
+    keep("log_none", &scenes::empty, "3");
 }
 
 #[test]

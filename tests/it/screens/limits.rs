@@ -3,8 +3,10 @@
 use proptest::prelude::*;
 use ratatui::Terminal;
 use ratatui::backend::CrosstermBackend;
+use ratatui::buffer::Buffer;
+use trellis::model::command::{Refusal, Reply};
 use trellis::projection::Projection;
-use trellis::ui::app::Msg;
+use trellis::ui::app::{Msg, Then};
 use trellis::ui::draw;
 use trellis::ui::dump;
 use trellis::ui::theme::{GLYPHS, Symbols, Theme};
@@ -15,7 +17,11 @@ use super::{Rig, scenes};
 fn all_scenes() -> Vec<fn() -> Projection> {
     vec![
         scenes::empty,
-        scenes::all_standings,
+        || {
+            let mut all = scenes::all_standings();
+            all.sessions.truncate(8);
+            all
+        },
         || scenes::one(scenes::run("checkout")),
         || scenes::one(scenes::no_agreement()),
         || scenes::one(scenes::look_first()),
@@ -25,7 +31,7 @@ fn all_scenes() -> Vec<fn() -> Projection> {
     ]
 }
 
-const WAYS: [&str; 17] = [
+const WAYS: [&str; 27] = [
     "",
     "Enter",
     "Enter Tab",
@@ -43,6 +49,16 @@ const WAYS: [&str; 17] = [
     "x",
     "/ a",
     "+",
+    "N",
+    "R",
+    "a",
+    "w",
+    "L",
+    "2 y",
+    "2 :",
+    "2 R",
+    "? / e",
+    "3 .",
 ];
 
 #[test]
@@ -77,7 +93,7 @@ proptest! {
     #[test]
     fn u1_any_screen_in_any_scene_survives_any_size(
         scene in 0usize..8,
-        way in 0usize..17,
+        way in 0usize..27,
         sizes in proptest::collection::vec((1u16..=250, 1u16..=80), 1..6),
         more in proptest::collection::vec(0usize..12, 0..8),
     ) {
@@ -136,7 +152,7 @@ fn u5_our_own_glyphs_have_ascii_counterparts() {
         for keys in ["", "Enter", "Enter ?", "n", "2", "3"] {
             let mut rig = Rig::new(scene.clone(), (120, 60));
             rig.press(keys);
-            let mut buffer = ratatui::buffer::Buffer::empty(ratatui::layout::Rect::new(0, 0, 120, 60));
+            let mut buffer = Buffer::empty(ratatui::layout::Rect::new(0, 0, 120, 60));
             let _ = draw::frame(&mut rig.app, &Theme::standard(true), Symbols::AsciiOnly, &mut buffer);
             let text = dump::plain(&buffer);
             assert!(text.is_ascii(), "{text}");
@@ -154,10 +170,43 @@ fn u7_hostile_text_reaches_no_cell() {
         for size in [(38, 20), (120, 40), (180, 50)] {
             let mut rig = Rig::new(scenes::hostile(), size);
             rig.press(keys);
+            assert_harmless(&rig.draw());
             rig.press("v v");
-            for cell in rig.draw().content() {
-                assert!(!cell.symbol().chars().any(|c| c.is_control() || c == '\u{202e}'), "{:?}", cell.symbol());
-            }
+            assert_harmless(&rig.draw());
+        }
+    }
+}
+
+fn assert_harmless(buffer: &Buffer) {
+    for cell in buffer.content() {
+        assert!(!cell.symbol().chars().any(|c| c.is_control() || c == '\u{202e}'), "{:?}", cell.symbol());
+    }
+}
+
+/// What the engine, an editor or a file says is drawn as harmlessly as what an agent wrote.
+#[test]
+fn u7_hostile_errors_and_replies_reach_no_cell() {
+    let told: [fn() -> Msg; 3] = [
+        || Msg::Trouble(scenes::HOSTILE.to_owned()),
+        || Msg::Replied(Then::Say, Some(Reply::Refused(Refusal::not_now(scenes::HOSTILE)))),
+        || Msg::Replied(Then::Say, Some(Reply::Done { record: None, note: scenes::HOSTILE.to_owned() })),
+    ];
+    for msg in told {
+        for keys in ["", "Enter", "2", "n", ":", "Enter w Enter"] {
+            let mut rig = Rig::new(scenes::hostile(), (60, 24));
+            rig.press(keys);
+            rig.send(msg());
+            let buffer = rig.draw();
+            assert!(dump::plain(&buffer).contains("link"), "{keys}: the words stay\n{}", dump::plain(&buffer));
+            assert_harmless(&buffer);
+        }
+    }
+    for then in [Then::Form, Then::Editor, Then::Look] {
+        for keys in ["n Enter", "Enter w Enter H Ctrl-s"] {
+            let mut rig = Rig::new(scenes::hostile(), (60, 24));
+            rig.press(keys);
+            rig.send(Msg::Replied(then, Some(Reply::Refused(Refusal::invalid("name", scenes::HOSTILE)))));
+            assert_harmless(&rig.draw());
         }
     }
 }
@@ -203,7 +252,7 @@ fn u7_the_words_of_a_hostile_text_stay_readable() {
 #[test]
 fn the_mono_theme_says_everything_without_color() {
     let mut rig = Rig::new(scenes::all_standings(), (120, 40));
-    let mut buffer = ratatui::buffer::Buffer::empty(ratatui::layout::Rect::new(0, 0, 120, 40));
+    let mut buffer = Buffer::empty(ratatui::layout::Rect::new(0, 0, 120, 40));
     let _ = draw::frame(&mut rig.app, &Theme::standard(true), Symbols::Unicode, &mut buffer);
     for cell in buffer.content() {
         assert_eq!((cell.fg, cell.bg), (ratatui::style::Color::Reset, ratatui::style::Color::Reset));
@@ -217,7 +266,7 @@ fn the_mono_theme_says_everything_without_color() {
 #[test]
 fn a_frame_wakes_only_when_something_visible_changes() {
     let mut rig = Rig::new(scenes::empty(), (80, 24));
-    let mut buffer = ratatui::buffer::Buffer::empty(ratatui::layout::Rect::new(0, 0, 80, 24));
+    let mut buffer = Buffer::empty(ratatui::layout::Rect::new(0, 0, 80, 24));
     let drawn = draw::frame(&mut rig.app, &Theme::standard(false), Symbols::Unicode, &mut buffer);
     assert_eq!(drawn.wake_at, None, "nothing on it counts time");
     let mut rig = Rig::new(scenes::one(scenes::run("checkout")), (80, 24));

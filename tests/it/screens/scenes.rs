@@ -8,7 +8,7 @@ use std::sync::Arc;
 use jiff::{SignedDuration, Timestamp};
 use trellis::machine::Wait;
 use trellis::model::event::Decision;
-use trellis::model::ids::{Agent, RecordKey, Role, RunId, SessionId, SessionRef};
+use trellis::model::ids::{Agent, PairId, RecordKey, Role, RunId, SessionId, SessionRef};
 use trellis::model::outbox::{EntryState, Purpose};
 use trellis::model::pair::PauseReason;
 use trellis::model::reach::{Tick, Ticks, Transport};
@@ -19,7 +19,7 @@ use trellis::projection::{
     SessionView, Settings, SideView, Stage, Standing,
 };
 
-pub use hard::{hostile, long_talk, many_scripts};
+pub use hard::{HOSTILE, hostile, long_talk, many_scripts};
 use talks::talk;
 
 /// The time at which every scene plays: 14:21:12 UTC.
@@ -104,6 +104,7 @@ pub fn run(name: &str) -> RunView {
         .map(|(name, why)| (name.to_owned(), why.to_owned()))
         .to_vec(),
         first_wait: false,
+        unreviewed: false,
         read_only: None,
         settings: Settings::Run(Box::default()),
         created_at: ago(7_200),
@@ -219,6 +220,7 @@ pub fn no_agreement() -> RunView {
     );
     run.relays = 10;
     run.phases.last_mut().unwrap().reviewed = false;
+    run.unreviewed = true;
     run.reviews = [(2, 0, 212), (3, 0, 40), (2, 1, 12), (3, 2, 9), (2, 2, 7)]
         .into_iter()
         .zip(1..)
@@ -483,6 +485,34 @@ pub fn two_sessions() -> Projection {
     let mut projection = base();
     projection.sessions.truncate(2);
     projection.sessions[1].state = SessionState::Idle;
+    projection
+}
+
+/// Another process drives.
+pub fn viewed() -> Projection {
+    Projection { driver: DriverFact::Elsewhere { pid: Some(4242), background: false }, ..all_standings() }
+}
+
+/// A pair without a checklist.
+pub fn pair_alone() -> RunView {
+    let mut run = run("one-look");
+    run.key = RecordKey::Pair(PairId::from("one-look"));
+    run.phase = None;
+    run.phases.clear();
+    run.sentence = "codex reviews · relay 3 of 10".into();
+    run.settings = Settings::Pair(Box::default());
+    run
+}
+
+/// One session whose transcript is shown.
+pub fn one_session() -> Projection {
+    let mut projection = one(run("checkout"));
+    let key = projection.sessions[0].session.key();
+    let mut thread = talk();
+    thread.record = None;
+    thread.session = Some(key);
+    projection.shown = Some(Arc::new(thread));
+    projection.sessions[0].used_by = Some(projection.runs[0].key.clone());
     projection
 }
 

@@ -3,9 +3,10 @@
 use std::sync::Arc;
 
 use trellis::model::event::Decision;
-use trellis::model::ids::Role;
+use trellis::model::ids::{Role, SessionId};
+use trellis::model::outbox::{EntryState, Purpose};
 use trellis::model::session::SessionState;
-use trellis::projection::{LookFirst, Projection, ThreadEntry, ThreadKind};
+use trellis::projection::{DeliveryView, LookFirst, Notice, Projection, ThreadEntry, ThreadKind};
 
 use super::talks::{said, talk, tool, words};
 use super::{ago, look_first, no_agreement, one, run};
@@ -52,7 +53,20 @@ pub fn hostile() -> Projection {
     banner.offers[0].what = HOSTILE.into();
     first.look_first = Some(LookFirst { text: HOSTILE.into(), ..look_first().look_first.unwrap() });
     first.impossible.push(("skip".to_owned(), HOSTILE.to_owned()));
+    let mut second = run("second");
+    second.read_only = Some(HOSTILE.to_owned());
+    second.delivery = Some(DeliveryView {
+        purpose: Purpose::ToReviewer,
+        to: Role::Reviewer,
+        state: EntryState::Prepared,
+        held: Some(HOSTILE.to_owned()),
+        text: HOSTILE.into(),
+        ticks: None,
+        by_hand: false,
+    });
     let mut projection = one(first);
+    projection.runs.push(second);
+    projection.notices.push(Notice { at: ago(5), text: HOSTILE.to_owned(), is_error: true });
     projection.home = HOSTILE.into();
     for view in projection.sessions.iter_mut().take(4) {
         view.title = HOSTILE.into();
@@ -61,6 +75,8 @@ pub fn hostile() -> Projection {
         view.branch = Some(HOSTILE.to_owned());
         view.place = HOSTILE.into();
         view.session.worktree = HOSTILE.into();
+        view.session.session_id = SessionId::from(HOSTILE);
+        view.path = HOSTILE.into();
         view.state = SessionState::Working { activity: HOSTILE.to_owned() };
     }
     projection.log = vec![Arc::new(Decision {

@@ -1,0 +1,128 @@
+//! Will it run alone? What is known of two sides before a run of theirs is started: advice, never a refusal.
+//! What is looked at, and how, is behind the engine.
+
+use crate::model::ids::{SessionKey, SessionRef};
+use crate::model::session::Permission;
+
+use super::app::{App, Effect, Over};
+use super::form::{Form, FormKind};
+
+/// A name under which it is remembered that a notification was tried.
+pub const TRIED: &str = "notify_tried";
+
+/// A side to be looked at.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Side {
+    /// Which session.
+    pub session: SessionRef,
+    /// Its transcript.
+    pub path: String,
+}
+
+/// What was seen of it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Ahead {
+    /// Of which session.
+    pub session: SessionKey,
+    /// Whether it asks before it acts, when its transcript says so.
+    pub permission: Option<Permission>,
+    /// Files in its work tree that are not committed; `None`: it is no git repository.
+    pub uncommitted: Option<u32>,
+}
+
+impl App {
+    /// The sides of an open form that nobody has looked at yet.
+    pub(super) fn look_ahead(&mut self) -> Option<Effect> {
+        let form = self.over.iter().rev().find_map(|over| match over {
+            Over::Form(form) if matches!(form.kind, FormKind::NewRun | FormKind::NewPair) => Some(form),
+            _ => None,
+        });
+        let sides: Vec<Side> = form
+            .into_iter()
+            .flat_map(|form| [form.side("implementer"), form.side("reviewer")])
+            .flatten()
+            .filter_map(|side| {
+                let view = self.session(&side.key())?;
+                Some(Side { session: side.clone(), path: view.path.clone() })
+            })
+            .collect();
+        if sides.is_empty() {
+            // The next form looks anew: meanwhile somebody may have committed, or changed a mode.
+            self.looks_ahead_at.clear();
+            return None;
+        }
+        let keys: Vec<SessionKey> = sides.iter().map(|side| side.session.key()).collect();
+        if keys.iter().all(|key| self.looks_ahead_at.contains(key)) {
+            return None;
+        }
+        self.looks_ahead_at = keys;
+        Some(Effect::LookAhead(sides))
+    }
+
+    /// What was seen stands in the form at once.
+    pub(super) fn looked_ahead(&mut self, seen: Vec<Ahead>) {
+        for one in seen {
+            self.ahead.retain(|known| known.session != one.session);
+            self.ahead.push(one);
+        }
+        let mut over = std::mem::take(&mut self.over);
+        for form in &mut over {
+            if let Over::Form(form) = form
+                && !form.waits
+            {
+                self.check_form(form);
+            }
+        }
+        self.over = over;
+    }
+
+    /// Permission mode of both sides, uncommitted changes, notifications: whether each lets it run alone.
+    pub(super) fn will_it_run_alone(&self, sides: [&SessionRef; 2]) -> Vec<(bool, String)> {
+        let mut facts = Vec::new();
+        let known: Vec<_> =
+            sides.iter().filter_map(|side| self.ahead.iter().find(|ahead| ahead.session == side.key())).collect();
+        let modes: Vec<(&str, &Permission)> =
+            known.iter().filter_map(|ahead| Some((ahead.session.agent.as_str(), ahead.permission.as_ref()?))).collect();
+        let asking: Vec<&(&str, &Permission)> = modes.iter().filter(|(_, permission)| permission.asks).collect();
+        for (agent, permission) in &asking {
+            let what = if permission.mode == "acceptEdits" { "commands" } else { "edits" };
+            facts.push((
+                false,
+                format!("{agent} asks before {what} ({}): alone it would wait for you", permission.mode),
+            ));
+        }
+        if asking.is_empty() && modes.len() == 2 {
+            facts.push((true, "neither side asks for permission".to_owned()));
+        }
+        let builder = known.iter().find(|ahead| Some(&ahead.session) == sides.first().map(|side| side.key()).as_ref());
+        match builder.and_then(|ahead| ahead.uncommitted) {
+            Some(0) => facts.push((true, "everything is committed".to_owned())),
+            Some(1) => facts.push((false, "1 file is not committed: the first review sees it too".to_owned())),
+            Some(n) => facts.push((false, format!("{n} files are not committed: the first review sees them too"))),
+            None => {}
+        }
+        let tried = self.memory.get(TRIED).and_then(serde_json::Value::as_bool).unwrap_or(false);
+        if !tried {
+            facts.push((false, "nobody tried whether you would hear of it: trellis notify --test".to_owned()));
+        }
+        facts
+    }
+}
+
+impl Form {
+    /// The facts in the order they are shown, as many as fit: where there is no room for all, what holds goes first.
+    #[must_use]
+    pub fn facts_in(&self, room: usize, lines: impl Fn(&str) -> usize) -> Vec<&(bool, String)> {
+        let all: usize = self.facts.iter().map(|(_, words)| lines(words)).sum();
+        let mut left = room;
+        let mut shown: Vec<&(bool, String)> = Vec::new();
+        for fact in self.facts.iter().filter(|(holds, _)| all <= room || !holds) {
+            let needed = lines(&fact.1);
+            if needed <= left {
+                left -= needed;
+                shown.push(fact);
+            }
+        }
+        shown
+    }
+}
