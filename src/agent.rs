@@ -1,7 +1,6 @@
 //! The agents as things to reach: is it alive, may we type, send, prove that nothing is on its way. One folder a transport.
 //! What a message means, and when it may go out, is the machines' business.
 
-pub mod bring_back;
 pub mod by_hand;
 pub mod claude;
 pub mod codex;
@@ -15,8 +14,12 @@ pub mod os;
 pub mod scripted;
 pub mod tmux;
 
+mod bring_back;
 mod lane;
+mod launch;
+mod opening;
 mod program;
+mod runs_as;
 
 use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
@@ -32,6 +35,7 @@ use crate::model::reach::Transport;
 use crate::model::session::{Launch, SessionNote};
 use crate::supervise::Supervisor;
 use lane::{Lane, Place, Workshop};
+use opening::Windows;
 
 /// What the transports need to know of this machine and of the person's choices.
 #[derive(Clone, Debug, Default)]
@@ -40,10 +44,12 @@ pub struct Settings {
     pub claude_home: PathBuf,
     /// Codex's folder (`CODEX_HOME`, `~/.codex`), where no running process says otherwise.
     pub codex_home: PathBuf,
-    /// Claude's program, when a person named it.
+    /// Claude's program, when a person named it; a session's own comes first. Without a folder it is looked for.
     pub claude_program: Option<PathBuf>,
-    /// Codex's program, when a person named it; a running Codex's own comes first.
+    /// Codex's program, when a person named it; a session's own comes first. Without a folder it is looked for.
     pub codex_program: Option<PathBuf>,
+    /// Variables that an agent is started with beside those of its tmux server.
+    pub launch_variables: Vec<(OsString, OsString)>,
     /// Where programs are looked for (`PATH`).
     pub path: Option<OsString>,
     /// Where tmux servers may be.
@@ -74,7 +80,8 @@ impl Transports {
     /// Outcomes go to `outcomes`; a lane whose outcome cannot be taken yet waits, and nothing else does.
     #[must_use]
     pub fn new(settings: Settings, outcomes: Sender<Outcome>, supervisor: Supervisor) -> Self {
-        let workshop = Workshop { settings: Arc::new(settings), outcomes, supervisor };
+        let workshop =
+            Workshop { settings: Arc::new(settings), windows: Arc::new(Windows::default()), outcomes, supervisor };
         Self { workshop, lanes: BTreeMap::new(), others: Vec::new(), headless: BTreeMap::new() }
     }
 

@@ -10,6 +10,7 @@ mod health;
 mod screen;
 mod tell;
 
+use std::ffi::OsString;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -17,7 +18,7 @@ use std::sync::Arc;
 use crate::agent::live::{self, LiveSession};
 use crate::agent::scripted::home::{self as stage, Stage};
 use crate::agent::{Settings, os, tmux};
-use crate::cli::Failure;
+use crate::cli::{self, Failure};
 use crate::clock;
 use crate::config::{Config, ConfigProblem};
 use crate::driver::ports::{FoundSession, Loaded, Transcripts as _};
@@ -52,6 +53,8 @@ pub struct Ground {
     pub roots: AgentRoots,
     /// The scripted agents that live in it.
     pub stage: Option<Stage>,
+    /// The tmux server that the command line names, before that of the settings.
+    pub tmux_socket: Option<String>,
 }
 
 /// Refuses a home that is there and is no folder, before anything is said about files in it.
@@ -88,7 +91,16 @@ impl Ground {
         let roots =
             AgentRoots::resolve(&home, &environment, config.claude_home.as_deref(), config.codex_home.as_deref());
         let stage = stage::open(home.root()).map_err(Failure::refused)?;
-        Ok(Self { environment, home, config, problems, roots, stage })
+        Ok(Self { environment, home, config, problems, roots, stage, tmux_socket: None })
+    }
+
+    /// The home that a command names, with the tmux server it names.
+    ///
+    /// # Errors
+    /// As [`Ground::find`].
+    pub fn of(place: &cli::Place<'_>) -> Result<Self, Failure> {
+        let ground = Self::find(place.home)?;
+        Ok(Self { tmux_socket: place.tmux_socket.map(str::to_owned), ..ground })
     }
 
     pub(crate) fn watched_roots(&self) -> Roots {
@@ -103,11 +115,12 @@ impl Ground {
         Settings {
             claude_home: self.roots.claude.clone(),
             codex_home: self.roots.codex.clone(),
-            claude_program: None,
-            codex_program: None,
+            claude_program: self.program(self.config.claude_program.as_deref()),
+            codex_program: self.program(self.config.codex_program.as_deref()),
+            launch_variables: self.launch_variables(),
             path: self.environment.path.clone(),
             tmux: tmux::Whereabouts {
-                named: self.config.tmux_socket.clone(),
+                named: self.tmux_socket(),
                 inside: self.environment.tmux.clone(),
                 inside_pane: self.environment.tmux_pane.clone(),
                 folder: self.environment.tmux_tmpdir.clone(),
@@ -124,6 +137,40 @@ impl Ground {
             [("CLAUDE_CONFIG_DIR", &self.roots.claude, own.claude), ("CODEX_HOME", &self.roots.codex, own.codex)];
         let moved = roots.into_iter().filter(|(_, here, own)| *here != own);
         moved.map(|(name, here, _)| (name, here.clone())).collect()
+    }
+
+    /// Agents would run as root, and nothing says that this is a sandbox.
+    pub(crate) fn as_root(&self) -> bool {
+        rustix::process::geteuid().is_root() && !self.environment.is_sandbox
+    }
+
+    /// A program that a person named; a relative path starts at the home, a bare name stays one.
+    fn program(&self, named: Option<&str>) -> Option<PathBuf> {
+        let named = Path::new(named?);
+        let is_bare = named.components().count() == 1;
+        Some(if is_bare { named.to_owned() } else { self.environment.absolute(self.home.root(), named) })
+    }
+
+    /// The socket that a person named: its name, or its whole path.
+    fn tmux_socket(&self) -> Option<String> {
+        let in_config = self.config.tmux_socket.as_ref().map(|named| (named, self.home.root().to_owned()));
+        let here = || self.environment.current_dir.clone().unwrap_or_else(|| PathBuf::from("/"));
+        let (named, base) = self.tmux_socket.as_ref().map(|named| (named, here())).or(in_config)?;
+        if !named.contains('/') {
+            return Some(named.clone());
+        }
+        Some(self.environment.absolute(&base, Path::new(named)).to_string_lossy().into_owned())
+    }
+
+    /// What an agent that trellis starts gets beside the variables of its tmux server: it must find what trellis finds,
+    /// and keep its files where trellis reads them.
+    fn launch_variables(&self) -> Vec<(OsString, OsString)> {
+        let moved = self.moved_roots().into_iter().map(|(name, folder)| (name, Some(folder.into_os_string())));
+        let all = [
+            ("PATH", self.environment.path.clone()),
+            ("IS_SANDBOX", self.environment.is_sandbox.then(|| OsString::from("1"))),
+        ];
+        moved.chain(all).filter_map(|(name, value)| Some((OsString::from(name), value?))).collect()
     }
 
     /// Refuses, naming the process, if another one drives the home. Nothing is made.

@@ -9,6 +9,7 @@ pub mod drive;
 pub mod dump;
 pub mod hook;
 pub mod hooks;
+pub mod new;
 pub mod notify;
 pub mod out;
 pub mod session;
@@ -21,7 +22,7 @@ pub mod verify;
 pub mod watch;
 
 use std::ffi::OsString;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use clap::error::ErrorKind;
@@ -105,9 +106,22 @@ pub struct Cli {
     /// The folder that holds everything trellis keeps [default: $TRELLIS_HOME, else ~/.trellis].
     #[arg(long, global = true, value_name = "DIR")]
     pub home: Option<PathBuf>,
+    /// The tmux server whose panes are used: the name of a socket, or its path [default: tmux_socket of config.toml, else
+    /// the one trellis runs in, else the usual one].
+    #[arg(long, global = true, value_name = "NAME|PATH", value_parser = socket)]
+    pub tmux_socket: Option<String>,
     /// What to do; the dashboard without one.
     #[command(subcommand)]
     pub command: Option<Command>,
+}
+
+/// Which home and which tmux server a command is for.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Place<'a> {
+    /// The home that was named.
+    pub home: Option<&'a Path>,
+    /// The tmux server that was named.
+    pub tmux_socket: Option<&'a str>,
 }
 
 /// What can be done.
@@ -219,6 +233,8 @@ pub enum RunCommand {
 /// `trellis session`.
 #[derive(Debug, Subcommand)]
 pub enum SessionCommand {
+    /// Start an agent: a new session in a tmux window, or without one.
+    New(new::NewArgs),
     /// Name the sessions on this machine: those that live first, then those of the last 7 days.
     List {
         /// As JSON: all of them.
@@ -455,6 +471,11 @@ fn setting(text: &str) -> Result<(String, serde_json::Value), String> {
     Ok((key.to_owned(), value))
 }
 
+/// A name may not be empty; everything else is a file's business.
+fn socket(text: &str) -> Result<String, String> {
+    if text.is_empty() { Err("name a socket, or give its path".to_owned()) } else { Ok(text.to_owned()) }
+}
+
 fn size(text: &str) -> Result<(u16, u16), String> {
     const SAY: &str = "write columns x rows, 120x40";
     let (width, height) = text.split_once(['x', 'X']).ok_or(SAY)?;
@@ -486,8 +507,9 @@ fn asked(arguments: &[OsString]) -> (String, Vec<String>) {
     let (mut words, mut command) = (top.get_name().to_owned(), &top);
     let mut is_value = false;
     for argument in arguments.iter().skip(1).filter_map(|argument| argument.to_str()) {
-        // Only the home may stand between a command and its own commands.
-        if std::mem::replace(&mut is_value, argument == "--home") || argument.starts_with('-') {
+        // Only these may stand between a command and its own commands.
+        if std::mem::replace(&mut is_value, matches!(argument, "--home" | "--tmux-socket")) || argument.starts_with('-')
+        {
             continue;
         }
         let Some(next) = command.find_subcommand(argument) else { break };
@@ -530,20 +552,22 @@ pub fn main(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
 
 fn dispatch(cli: Cli) -> Result<(), Failure> {
     let home = cli.home.as_deref();
+    let place = Place { home, tmux_socket: cli.tmux_socket.as_deref() };
     match cli.command {
-        None => drive::dashboard(home),
+        None => drive::dashboard(&place),
         Some(Command::Demo(args)) => demo::demo(home, &args),
-        Some(Command::Run(RunCommand::Start(args))) => start::start(home, &args),
+        Some(Command::Run(RunCommand::Start(args))) => start::start(&place, &args),
         Some(Command::Run(RunCommand::List { json })) => show::list(home, json),
         Some(Command::Run(RunCommand::Show { id, json, since: None })) => show::show(home, &id, json),
         Some(Command::Run(RunCommand::Show { id, json, since: Some(at) })) => since::of_run(home, &id, at, json),
         Some(Command::Run(RunCommand::Verify { id, json })) => verify::verify(home, &id, json),
-        Some(Command::Session(SessionCommand::List { json })) => session::list(home, json),
-        Some(Command::Session(SessionCommand::Reach(args))) => session::reach(home, args),
+        Some(Command::Session(SessionCommand::New(args))) => new::new(&place, args),
+        Some(Command::Session(SessionCommand::List { json })) => session::list(&place, json),
+        Some(Command::Session(SessionCommand::Reach(args))) => session::reach(&place, args),
         Some(Command::Drive(args)) if args.detached => background::detached(home, args.speed),
         Some(Command::Drive(args)) if args.background => background::start(home, args.speed),
         Some(Command::Drive(args)) if args.stop => background::stop(home),
-        Some(Command::Drive(args)) => drive::drive(home, args.speed),
+        Some(Command::Drive(args)) => drive::drive(&place, args.speed),
         Some(Command::Watch { run }) => watch::watch(home, run.as_deref()),
         Some(Command::Status(args)) => match args.since {
             Some(at) => since::of_all(home, at, args.json),

@@ -20,6 +20,10 @@ pub struct Config {
     pub claude_home: Option<String>,
     /// Codex's folder, instead of `CODEX_HOME` or `~/.codex`.
     pub codex_home: Option<String>,
+    /// Claude Code's program, for sessions that trellis starts or brings back: a path, or a name that `PATH` is searched for.
+    pub claude_program: Option<String>,
+    /// Codex's program.
+    pub codex_program: Option<String>,
     /// The tmux server whose panes are used: a socket's name (`-L`) or path (`-S`).
     pub tmux_socket: Option<String>,
     /// The script whose agents live in this home (a demo home); a relative path starts at the home.
@@ -51,6 +55,8 @@ impl Default for Config {
         Self {
             claude_home: None,
             codex_home: None,
+            claude_program: None,
+            codex_program: None,
             tmux_socket: None,
             script: None,
             send_when_box_unknown: false,
@@ -160,6 +166,8 @@ impl Config {
         let mut config = Self {
             claude_home: read.path("claude_home"),
             codex_home: read.path("codex_home"),
+            claude_program: read.path("claude_program"),
+            codex_program: read.path("codex_program"),
             tmux_socket: read.path("tmux_socket"),
             script: read.path("script"),
             send_when_box_unknown: read.value("send_when_box_unknown", default.send_when_box_unknown),

@@ -18,7 +18,9 @@ fn the_commented_default_is_the_default_and_names_every_key_rightly() {
     let (config, problems) = Config::parse("config.toml", &uncommented);
     assert_eq!(problems, vec![]);
     assert_eq!(config.claude_home.as_deref(), Some("~/.claude"));
-    assert_eq!(Config { claude_home: None, codex_home: None, ..config }, Config::default());
+    assert_eq!(config.claude_program.as_deref(), Some("claude"));
+    let named = Config { claude_home: None, codex_home: None, claude_program: None, codex_program: None, ..config };
+    assert_eq!(named, Config::default());
 }
 
 #[test]

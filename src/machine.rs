@@ -22,6 +22,7 @@
 //! - At a start: [`restart::orphans`] first (each is ordered to stop), then runs, then pairs, by plain looks.
 
 mod delivery;
+pub mod launch;
 pub mod ledger;
 pub mod pair;
 pub mod restart;

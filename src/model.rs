@@ -8,6 +8,7 @@ pub mod conversation;
 pub mod event;
 pub mod hook;
 pub mod ids;
+pub mod launch;
 pub mod outbox;
 pub mod pair;
 pub mod reach;

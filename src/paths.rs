@@ -41,6 +41,8 @@ pub struct Environment {
     pub locale: Option<String>,
     /// `PATH`, for finding the agents' programs.
     pub path: Option<OsString>,
+    /// `IS_SANDBOX` is `1`: Claude Code then runs as root without asking for anything.
+    pub is_sandbox: bool,
     /// `SSH_CONNECTION` is set: the terminal is on another machine.
     pub over_ssh: bool,
     /// `TRELLIS_LOG`: a filter for the log file, in the notation of `tracing`.
@@ -72,6 +74,7 @@ impl Environment {
             pager: text("PAGER"),
             locale: text("LC_ALL").or_else(|| text("LC_CTYPE")).or_else(|| text("LANG")),
             path: raw("PATH"),
+            is_sandbox: text("IS_SANDBOX").as_deref() == Some("1"),
             over_ssh: text("SSH_CONNECTION").is_some(),
             log_filter: text("TRELLIS_LOG"),
             #[cfg(debug_assertions)]

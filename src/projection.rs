@@ -30,7 +30,7 @@ use crate::model::outbox::{EntryState, Purpose};
 use crate::model::pair::PauseReason;
 use crate::model::reach::{Ticks, Transport};
 use crate::model::run::AttemptStatus;
-use crate::model::session::{SessionState, StateFact};
+use crate::model::session::{Launch, SessionState, StateFact};
 
 /// Everything a viewer draws.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -52,6 +52,9 @@ pub struct Projection {
     pub runs: Vec<RunView>,
     /// Sessions, newest activity first.
     pub sessions: Vec<SessionView>,
+    /// Sessions that were started here, oldest first.
+    #[serde(default)]
+    pub launches: Vec<LaunchView>,
     /// Decisions, oldest first, at most the last 1,000.
     pub log: Vec<Arc<Decision>>,
     /// The conversation of the record that a viewer asked to be shown.
@@ -391,6 +394,48 @@ pub struct SessionView {
     pub path: String,
     /// Kind of agent, again, for sorting.
     pub agent: Agent,
+    /// What it was launched with, or last seen running as in a run.
+    #[serde(default)]
+    pub launch: Option<Launch>,
+}
+
+/// A session that was started here.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct LaunchView {
+    /// The id it was started under: its own, or one of ours until its agent names it.
+    pub asked: SessionKey,
+    /// Its own id, as far as it has one.
+    pub session: SessionKey,
+    /// Where it was started.
+    pub place: String,
+    /// How far it came.
+    pub stage: LaunchStage,
+    /// The same in a sentence.
+    pub words: String,
+}
+
+/// How far a start came.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum LaunchStage {
+    /// Its program runs and says nothing yet.
+    Starting,
+    /// It asks something that only a person answers.
+    Waits,
+    /// It is up, and its session has no name before its first message.
+    Unnamed,
+    /// It is up.
+    Up,
+    /// It never came up.
+    Ended,
+}
+
+impl LaunchStage {
+    /// Nothing more is to be seen of the start.
+    #[must_use]
+    pub const fn is_over(self) -> bool {
+        matches!(self, Self::Up | Self::Ended)
+    }
 }
 
 /// A conversation to be shown: both sides of a run in time order, or one session.

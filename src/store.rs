@@ -340,6 +340,15 @@ impl<F: Files> Records for Store<F> {
         spool::forget(&self.home, names);
     }
 
+    fn forget_session(&mut self, key: &SessionKey) -> Result<(), SaveError> {
+        let path = self.home.session(key).ok_or_else(|| unsafe_name(key.session_id.as_str()))?;
+        self.writer.files.remove(&path).map_err(|error| refused(&path, &error))?;
+        let parent = path.parent().unwrap_or(&path);
+        self.writer.files.sync_dir(parent).map_err(|error| refused(parent, &error))?;
+        self.marks.remove(&path);
+        Ok(())
+    }
+
     fn append_event(&mut self, event: &Event) -> Result<(), SaveError> {
         let path = self.home.events();
         journal::append(&mut self.writer, &path, &[event], Growth::Rotated, Durable::Yes)

@@ -36,6 +36,7 @@ pub mod search;
 mod seen;
 pub mod shell;
 pub mod since;
+pub mod start_form;
 pub mod talk;
 pub mod terminal;
 pub mod theme;

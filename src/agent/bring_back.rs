@@ -1,62 +1,110 @@
 //! Opens a dead agent's session again in a new tmux window, and waits until the agent itself names that session.
+//! What it was launched with is used again; nothing else that runs is attached to.
 
 use std::thread;
 use std::time::Duration;
 
-use super::program;
-use super::tmux::PaneId;
-use super::{Settings, claude, codex, live};
+use super::opening::{Wanted, Windows};
+use super::runs_as;
+use super::tmux::{Pane, dialog};
+use super::{Settings, claude, codex, os};
+use crate::driver::ports::Comeback;
 use crate::model::ids::{Agent, SessionRef};
 
 /// How often, and how far apart, the new agent is looked for: 30 s altogether.
 const LOOKS: u32 = 100;
 const BETWEEN: Duration = Duration::from_millis(300);
 
+/// What the programs say of a session that they do not have (any more): trying again is of no use.
+const UNKNOWN: [&str; 2] = ["No conversation found", "No saved session found"];
+
 /// Resumes a session. The sentence says where it is.
 ///
 /// # Errors
-/// It runs already, its program or folder is not there, tmux refuses, or it did not come up on this very session.
-pub fn bring_back(session: &SessionRef, settings: &Settings) -> Result<String, String> {
+/// It runs already, its program, folder or conversation is not there, tmux refuses, or it did not come up on this very
+/// session.
+pub(super) fn bring_back(comeback: &Comeback, settings: &Settings, windows: &Windows) -> Result<String, String> {
+    let session = &comeback.session;
     let agent = session.agent;
-    if live::discover(settings).iter().any(|seen| seen.session == session.key()) {
-        return Err(format!("{agent} runs already on this session"));
+    if let Some(where_) = is_there(session, settings) {
+        return Err(format!("{agent} runs already on this session ({where_})"));
     }
-    if !std::path::Path::new(&session.worktree).is_dir() {
-        return Err(format!("its folder {} is not there", session.worktree));
-    }
-    let (chosen, name) = match agent {
-        Agent::Claude => (&settings.claude_program, "claude"),
-        Agent::Codex => (&settings.codex_program, "codex"),
-    };
-    let found = chosen.clone().or_else(|| program::on_path(name, settings.path.as_deref()));
-    let found = found.ok_or_else(|| format!("can't find the program {name}; name its folder in PATH"))?;
+    let mut launch = comeback.launch.clone().unwrap_or_default();
+    // Where its transcript says that it works: it may have gone elsewhere since it was launched.
+    launch.worktree.clone_from(&session.worktree);
+    launch.argv = runs_as::program_of(agent, Some(&launch), settings)?;
     let argv = match agent {
-        Agent::Claude => claude::resume(&found, &session.session_id),
-        Agent::Codex => codex::resume(&found, &session.session_id),
+        Agent::Claude => claude::resume(&launch, &session.session_id),
+        Agent::Codex => codex::resume(&launch, &session.session_id),
     };
-    let server = settings.tmux.preferred();
-    // A server that runs gets a window; else one is started, with a session of a name that nobody has.
-    let short: String = session.session_id.as_str().chars().filter(char::is_ascii_alphanumeric).take(8).collect();
-    let fresh = format!("trellis-{name}-{short}");
-    let name = server.panes().is_err().then_some(fresh.as_str());
-    let pane = server.open(name, &session.worktree, &argv)?;
-    wait_for(session, settings, &pane)
+    let wanted = Wanted { agent, order: &comeback.order, folder: &launch.worktree, argv: &argv, mark: None };
+    let pane = windows.open(&wanted, settings)?;
+    let outcome = wait_for(session, settings, &pane);
+    if outcome.is_ok() {
+        let _ = pane.came_up();
+    }
+    outcome
 }
 
-fn wait_for(session: &SessionRef, settings: &Settings, pane: &PaneId) -> Result<String, String> {
-    let agent = session.agent;
-    let server = settings.tmux.preferred();
+/// Where a process of this session is; a background server without a terminal is no place to look at.
+fn is_there(session: &SessionRef, settings: &Settings) -> Option<String> {
+    match session.agent {
+        Agent::Claude => claude::running_on(&session.session_id, settings),
+        Agent::Codex => codex::running_on(&session.session_id),
+    }
+}
+
+fn wait_for(session: &SessionRef, settings: &Settings, pane: &Pane) -> Result<String, String> {
+    let (agent, place) = (session.agent, pane.id.as_str());
     for _ in 0..LOOKS {
-        let seen = live::discover(settings)
-            .into_iter()
-            .find(|seen| seen.session == session.key() && seen.pane.as_ref().is_ok_and(|where_| where_.id == *pane));
-        if seen.is_some() {
-            return Ok(format!("{agent} is back in pane {}", pane.as_str()));
+        let named = match agent {
+            Agent::Claude => claude::held_in(&session.session_id, pane, settings),
+            Agent::Codex => codex::held_in(&session.session_id, pane),
+        };
+        if named {
+            return Ok(format!("{agent} is back in pane {place}"));
         }
-        if server.pane(pane).is_err() {
-            return Err(format!("{agent} ended at once; resume it in {} yourself to see why", session.worktree));
+        if let Some(other) = named_in(agent, pane, settings) {
+            return Err(format!("{agent} in pane {place} came up on another session: {other}"));
+        }
+        match pane.server.pane(&pane.id) {
+            Ok(now) if now.same_as(pane) && !now.dead => {}
+            Ok(_) => return Err(ended(session, pane)),
+            Err(_) => return Err(format!("{agent} ended at once and said nothing")),
+        }
+        let shown = pane.server.capture(&pane.id).unwrap_or_default();
+        if let Some(dialog) = dialog::find(agent, &shown) {
+            return Ok(format!("{agent} waits for you in pane {place}: {}", dialog.words()));
         }
         thread::sleep(BETWEEN);
     }
-    Err(format!("{agent} has not come up on this session yet; look at pane {}", pane.as_str()))
+    Err(format!("{agent} has not come up on this session yet; look at pane {place}"))
+}
+
+/// The session that the agent in this pane names, when it is another one.
+fn named_in(agent: Agent, pane: &Pane, settings: &Settings) -> Option<String> {
+    match agent {
+        Agent::Claude => claude::named_in(pane, settings),
+        Agent::Codex => codex::named_in(pane),
+    }
+    .map(|id| format!("{agent}:{id}"))
+}
+
+/// Why its program ended, told apart by whether another try can help. Its pane is closed: its words are here.
+fn ended(session: &SessionRef, pane: &Pane) -> String {
+    let agent = session.agent;
+    let words = pane.last_words().unwrap_or_default();
+    let _ = pane.close_dead();
+    if UNKNOWN.iter().any(|known| words.contains(known)) {
+        return format!("{agent} has no such conversation any more, trying again is of no use; it said: {words}");
+    }
+    if words.is_empty() {
+        return format!("{agent} ended at once and said nothing");
+    }
+    format!("{agent} ended at once; it said: {words}")
+}
+
+/// Whether a process runs in a pane: as the pane's own or as one that it started.
+pub(super) fn runs_in(process: &os::Process, pane: &Pane) -> bool {
+    os::lineage(process).contains(&pane.pid)
 }

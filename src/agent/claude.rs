@@ -1,10 +1,12 @@
 //! Claude Code in a tmux pane: its own status file says which process holds a session and whether one may type.
 //! Reading transcripts is not done here; keys are pressed by `tmux::typing`.
 
+mod start;
 mod status;
 
 use std::path::{Path, PathBuf};
 
+pub(super) use start::{held_in, named_in, resume, running_on, start};
 pub use status::{StatusFile, Statuses};
 
 use jiff::{SignedDuration, Timestamp};
@@ -60,9 +62,7 @@ enum Finding {
 #[must_use]
 pub fn hold(status: StatusFile, process: Process, settings: &Settings) -> Held {
     let pane = if status.is_interactive() {
-        let variables = os::environment(process.pid);
-        let variable = variables.as_ref().and_then(|all| all.get("TMUX")).map(String::as_str);
-        tmux::pane_of(&process, variable, &settings.tmux)
+        tmux::of(&process, &settings.tmux)
     } else {
         Err(format!("a program runs claude on this session (pid {})", process.pid))
     };
@@ -91,11 +91,7 @@ impl ClaudeSession {
         match finding {
             Finding::Held(held) => return observe(at, &held, in_flight, self.typed.as_deref()),
             Finding::Starting(process) => {
-                // It is on its way to its pane: held, not gone.
-                reach.transport = Some(Transport::Tmux);
-                reach.process = alive(&process);
-                reach.place = format!("pid {}", process.pid);
-                reach.ticks.no_dialog = missing("claude is starting, or a dialog of its start is open");
+                start::observe(&mut reach, &process, settings);
             }
             Finding::Several(pids) => {
                 reach.transport = Some(Transport::Tmux);
@@ -127,6 +123,12 @@ impl ClaudeSession {
             reach.on_its_way = OnItsWay::No;
         }
         reach
+    }
+
+    /// The process that was last seen on it.
+    #[must_use]
+    pub fn last_seen(&self) -> Option<Process> {
+        self.last.as_ref().and_then(os::marked)
     }
 
     /// Types a message into its pane.
@@ -188,17 +190,14 @@ impl ClaudeSession {
             return Finding::Unknown(format!("can't read {}", file.display()));
         }
         // A process whose status file is not there yet still names the session it was told to open.
+        if let Some(starting) = start::starting(&self.id, statuses, claude_home) {
+            return Finding::Starting(starting);
+        }
         let silent: Vec<Process> = os::processes()
             .into_iter()
             .filter(|process| process.name.contains("claude") && statuses.of_process(process).is_none())
             .filter(|process| is_of_home(process, claude_home))
             .collect();
-        let names_it = |process: &&Process| {
-            os::argv(process.pid).is_some_and(|words| words.iter().any(|word| word.contains(self.id.as_str())))
-        };
-        if let Some(starting) = silent.iter().find(names_it) {
-            return Finding::Starting(starting.clone());
-        }
         // A Claude that writes no such files holds some session: which one is not known, and so none is called gone.
         let old = clock::now().checked_sub(STARTING).ok();
         let mute = silent.iter().find(|process| process.started_at.is_some_and(|at| old.is_some_and(|old| at < old)));
@@ -324,10 +323,4 @@ pub(super) fn missing(why: &str) -> Tick {
 
 pub(super) fn stopped(why: String) -> SendReport {
     SendReport { stopped: Some(why), ..SendReport::default() }
-}
-
-/// Program and arguments that open a session again.
-#[must_use]
-pub fn resume(program: &Path, id: &SessionId) -> Vec<String> {
-    vec![program.to_string_lossy().into_owned(), String::from("--resume"), id.to_string()]
 }

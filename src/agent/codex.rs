@@ -2,11 +2,14 @@
 //! Where this Codex has no queue, its pane is typed into as Claude's is. Transcripts are not read here.
 
 pub mod queue;
+mod start;
 pub mod threads;
+
+pub(super) use start::{held_in, named_in, own_process, resume, running_on, start};
 
 use std::collections::BTreeMap;
 use std::ffi::OsString;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use super::Settings;
 use super::claude::{alive, missing, stopped};
@@ -39,6 +42,7 @@ pub struct CodexSession {
 /// What became of a thread.
 enum Finding {
     Held(Holder),
+    Starting(Process),
     Replaced(Process, SessionId, String),
     Gone,
     Unknown(String),
@@ -81,6 +85,7 @@ impl CodexSession {
         };
         match finding {
             Finding::Held(holder) => self.observe(&mut reach, &holder, settings, in_flight),
+            Finding::Starting(process) => start::observe(&mut reach, &self.id, &process, settings),
             Finding::Replaced(process, id, proof) => {
                 reach.process = alive(&process);
                 reach.place = format!("pid {}", process.pid);
@@ -98,6 +103,12 @@ impl CodexSession {
             }
         }
         reach
+    }
+
+    /// The process that held it last.
+    #[must_use]
+    pub fn last_seen(&self) -> Option<Process> {
+        self.last.as_ref().filter(|last| !last.is_daemon).map(|last| last.process.clone())
     }
 
     fn observe(&mut self, reach: &mut Reach, holder: &Holder, settings: &Settings, in_flight: Option<&InFlight>) {
@@ -177,6 +188,7 @@ impl CodexSession {
     fn held(&mut self, settings: &Settings) -> Result<Holder, String> {
         match self.find(settings) {
             Finding::Held(holder) => Ok(holder),
+            Finding::Starting(_) => Err(String::from("codex is still starting")),
             Finding::Replaced(_, id, _) => Err(format!("codex went over to session {id}")),
             Finding::Gone => Err(String::from("codex is not running")),
             Finding::Unknown(why) => Err(why),
@@ -202,6 +214,17 @@ impl CodexSession {
             && let Some(replaced) = holders.iter().find_map(|holder| self.left(&seen, &holder.windows(settings)))
         {
             return replaced;
+        }
+        if let Some(process) = start::starting(&self.id) {
+            // A session of ours without a name has one now: the first thread that its own process holds.
+            let named = holders.iter().find(|holder| holder.process.pid == process.pid);
+            return match named.and_then(|holder| holder.conversations().into_iter().next()) {
+                Some(told) => {
+                    let proof = format!("codex's pid {} now holds the rollout of session {}", process.pid, told.id);
+                    Finding::Replaced(process, told.id, proof)
+                }
+                None => Finding::Starting(process),
+            };
         }
         match unreadable {
             Some(pid) => Finding::Unknown(format!("can't see what codex's pid {pid} holds open")),
@@ -284,12 +307,6 @@ fn environment(process: &Process) -> Vec<(OsString, OsString)> {
     let variables = os::environment(process.pid).unwrap_or_default();
     let taken = variables.into_iter().filter(|(name, _)| TAKEN.contains(&name.as_str()) || name.starts_with("CODEX_"));
     taken.map(|(name, value)| (name.into(), value.into())).collect()
-}
-
-/// Program and arguments that open a thread again.
-#[must_use]
-pub fn resume(program: &Path, id: &SessionId) -> Vec<String> {
-    vec![program.to_string_lossy().into_owned(), String::from("resume"), id.to_string()]
 }
 
 #[cfg(test)]

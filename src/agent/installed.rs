@@ -11,19 +11,28 @@ use crate::model::ids::Agent;
 /// A program that says its version takes less.
 const PATIENCE: Duration = Duration::from_secs(20);
 
-/// The file of an agent's program: the one that a person named, else the first on the search path.
+/// The file of an agent's program: the one that a person named (a name without a folder is looked for), else the first on
+/// the search path.
 ///
 /// # Errors
 /// There is none: what to do.
 pub fn find(agent: Agent, settings: &Settings) -> Result<PathBuf, String> {
-    let (chosen, name) = match agent {
-        Agent::Claude => (&settings.claude_program, "claude"),
-        Agent::Codex => (&settings.codex_program, "codex"),
+    let chosen = match agent {
+        Agent::Claude => &settings.claude_program,
+        Agent::Codex => &settings.codex_program,
     };
-    chosen
-        .clone()
-        .or_else(|| program::on_path(name, settings.path.as_deref()))
-        .ok_or_else(|| format!("can't find the program {name}; name its folder in PATH"))
+    let Some(chosen) = chosen else {
+        return program::on_path(agent.as_str(), settings.path.as_deref()).ok_or_else(|| {
+            format!("can't find {agent} in PATH: install it, or name it as {agent}_program in config.toml")
+        });
+    };
+    let named = chosen.to_string_lossy();
+    let found = if chosen.is_absolute() {
+        program::may_run(chosen).then(|| chosen.clone())
+    } else {
+        program::on_path(&named, settings.path.as_deref())
+    };
+    found.ok_or_else(|| format!("{agent}_program in config.toml names {named}, which can't be run"))
 }
 
 /// What a program says of its version, first line. It is asked in an empty home, so that it touches nothing of the person's.

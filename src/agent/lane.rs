@@ -9,11 +9,14 @@ use tokio::sync::mpsc::Sender;
 use super::claude::{ClaudeSession, stopped};
 use super::codex::CodexSession;
 use super::headless::{self, HeadlessSession, Tell};
-use super::{Settings, bring_back, by_hand, git};
+use super::opening::Windows;
+use super::os::{self, Process};
+use super::tmux::Pane;
+use super::{Settings, bring_back, by_hand, git, launch, runs_as};
 use crate::driver::ports::{Job, Outcome};
 use crate::machine::Delivery;
 use crate::model::ids::{Agent, RecordKey, SessionKey};
-use crate::model::reach::{ProbeAsk, Reach, SendReport};
+use crate::model::reach::{LiveStatus, ProbeAsk, ProcessFact, Reach, SendReport, Tick, Transport};
 use crate::model::session::Launch;
 use crate::supervise::{Shutdown, Supervisor};
 
@@ -36,7 +39,8 @@ impl Place {
         match job {
             Job::Probe(ask) => Self::Session(ask.session.clone()),
             Job::Send(_, delivery) | Job::PressEnter(_, delivery) => Self::Session(delivery.session.clone()),
-            Job::BringBack(session) => Self::Session(session.key()),
+            Job::BringBack(comeback) => Self::Session(comeback.session.key()),
+            Job::Launch(start) => Self::Session(start.session.clone()),
             Job::Git { worktree } | Job::Lines { worktree, .. } => Self::Worktree(worktree.clone()),
             Job::Clipboard(_) => Self::Clipboard,
         }
@@ -60,13 +64,17 @@ type Way = Option<Arc<Launch>>;
 /// What a lane remembers of its session.
 #[derive(Default)]
 struct Memory {
-    pane: Pane,
+    session: Session,
     headless: Option<HeadlessSession>,
+    /// The pane that was opened for it, until it came up or its program ended.
+    opened: Option<Pane>,
+    /// The process whose words were told last.
+    told: Option<Process>,
 }
 
-/// The session in its pane.
+/// A session in its pane, by its agent.
 #[derive(Default)]
-enum Pane {
+enum Session {
     Claude(ClaudeSession),
     Codex(CodexSession),
     #[default]
@@ -77,6 +85,7 @@ enum Pane {
 #[derive(Clone)]
 pub(super) struct Workshop {
     pub(super) settings: Arc<Settings>,
+    pub(super) windows: Arc<Windows>,
     pub(super) outcomes: Sender<Outcome>,
     pub(super) supervisor: Supervisor,
 }
@@ -93,11 +102,12 @@ impl Lane {
     pub(super) fn new(place: &Place) -> Self {
         let memory = match place {
             Place::Session(session) => Memory {
-                pane: match session.agent {
-                    Agent::Claude => Pane::Claude(ClaudeSession::new(session.session_id.clone())),
-                    Agent::Codex => Pane::Codex(CodexSession::new(session.session_id.clone())),
+                session: match session.agent {
+                    Agent::Claude => Session::Claude(ClaudeSession::new(session.session_id.clone())),
+                    Agent::Codex => Session::Codex(CodexSession::new(session.session_id.clone())),
                 },
                 headless: Some(HeadlessSession::new(session.clone())),
+                ..Memory::default()
             },
             Place::Worktree(_) | Place::Clipboard => Memory::default(),
         };
@@ -124,9 +134,10 @@ impl Lane {
         let stop = workshop.supervisor.token();
         let started = workshop.supervisor.thread("agent", move || {
             while let Some((job, way)) = next(&shared, &mut memory, &stop) {
-                let outcome = perform(job, way.as_deref(), &mut memory, &shop);
-                if shop.outcomes.blocking_send(outcome).is_err() {
-                    return;
+                for outcome in perform(job, way.as_deref(), &mut memory, &shop) {
+                    if shop.outcomes.blocking_send(outcome).is_err() {
+                        return;
+                    }
                 }
             }
         });
@@ -158,30 +169,33 @@ fn next(jobs: &Mutex<Jobs>, memory: &mut Memory, stop: &Shutdown) -> Option<(Job
     job
 }
 
-fn perform(job: Job, way: Option<&Launch>, memory: &mut Memory, shop: &Workshop) -> Outcome {
+/// What came of a job: one outcome, and what else was learnt.
+fn perform(job: Job, way: Option<&Launch>, memory: &mut Memory, shop: &Workshop) -> Vec<Outcome> {
     let settings = &*shop.settings;
-    match job {
+    vec![match job {
         Job::Probe(ask) => {
-            let reach = probe(&ask, way, memory, settings);
-            Outcome::Probed(ask.session, Box::new(reach))
+            let mut reach = probe(&ask, way, memory, settings);
+            memory.follow(&mut reach);
+            let runs_as = memory.runs_as(&ask.session);
+            return std::iter::once(Outcome::Probed(ask.session, Box::new(reach))).chain(runs_as).collect();
         }
         Job::Send(record, delivery) => {
-            let report = match (way, &mut memory.headless, &mut memory.pane) {
+            let report = match (way, &mut memory.headless, &mut memory.session) {
                 (Some(launch), Some(session), _) => {
                     session.send(launch, settings, &delivery, &shop.tell_left(&delivery.session))
                 }
-                (_, _, Pane::Claude(session)) => session.send(settings, &delivery),
-                (_, _, Pane::Codex(session)) => session.send(settings, &delivery),
-                (_, _, Pane::None) => nothing_reaches(),
+                (_, _, Session::Claude(session)) => session.send(settings, &delivery),
+                (_, _, Session::Codex(session)) => session.send(settings, &delivery),
+                (_, _, Session::None) => nothing_reaches(),
             };
             sent(record, delivery, false, report)
         }
         Job::PressEnter(record, delivery) => {
-            let report = match (way, &mut memory.pane) {
+            let report = match (way, &mut memory.session) {
                 (Some(_), _) => stopped(String::from("it has no pane in which Enter could be pressed")),
-                (None, Pane::Claude(session)) => session.press_enter(settings, &delivery),
-                (None, Pane::Codex(session)) => session.press_enter(settings, &delivery),
-                (None, Pane::None) => nothing_reaches(),
+                (None, Session::Claude(session)) => session.press_enter(settings, &delivery),
+                (None, Session::Codex(session)) => session.press_enter(settings, &delivery),
+                (None, Session::None) => nothing_reaches(),
             };
             sent(record, delivery, true, report)
         }
@@ -194,13 +208,70 @@ fn perform(job: Job, way: Option<&Launch>, memory: &mut Memory, shop: &Workshop)
             Outcome::Lines { worktree, base, state }
         }
         Job::Clipboard(text) => Outcome::Copied(by_hand::copy(&text, &settings.tmux)),
-        Job::BringBack(session) => {
+        Job::BringBack(comeback) => {
+            let key = comeback.session.key();
             let result = match way {
-                Some(launch) => headless::bring_back(&session.key(), launch, settings),
-                None => bring_back::bring_back(&session, settings),
+                Some(launch) => headless::bring_back(&key, launch, settings),
+                None => bring_back::bring_back(&comeback, settings, &shop.windows),
             };
-            Outcome::BroughtBack(session.key(), result)
+            Outcome::BroughtBack(key, result)
         }
+        Job::Launch(start) => {
+            let result = if start.transport == Transport::Headless {
+                launch::without_window(&start, settings)
+            } else {
+                launch::in_tmux(&start, settings, &shop.windows).map(|(launched, pane)| {
+                    memory.opened = Some(pane);
+                    launched
+                })
+            };
+            Outcome::Launched(start.session, result)
+        }
+    }]
+}
+
+impl Memory {
+    /// A pane that was opened for this session: its program came up, or it ended and its last words are told.
+    fn follow(&mut self, reach: &mut Reach) {
+        let Some(pane) = &self.opened else { return };
+        match (&reach.process, &reach.status) {
+            // What its pane was opened with may be a script that has not started the agent yet.
+            (ProcessFact::Dead, _) if pane.is_alive() => {
+                reach.process = ProcessFact::Alive { pid: pane.pid, started_at: None };
+                reach.transport = Some(Transport::Tmux);
+                pane.id.as_str().clone_into(&mut reach.place);
+                reach.ticks.no_dialog = Tick::Missing(String::from("it is starting"));
+            }
+            (ProcessFact::Dead, _) => {
+                let words = pane.last_words().filter(|words| !words.is_empty());
+                let words =
+                    words.map_or_else(|| String::from("and said nothing"), |words| format!("and said: {words}"));
+                reach.ticks.alive = Tick::Missing(format!("it ended at once {words}"));
+                let _ = pane.close_dead();
+                self.opened = None;
+            }
+            (ProcessFact::Alive { .. }, LiveStatus::Idle | LiveStatus::Busy) => {
+                let _ = pane.came_up();
+                self.opened = None;
+            }
+            _ => {}
+        }
+    }
+
+    /// What its process was started with, once a process.
+    fn runs_as(&mut self, key: &SessionKey) -> Option<Outcome> {
+        let process = match &self.session {
+            Session::Claude(session) => session.last_seen(),
+            Session::Codex(session) => session.last_seen(),
+            Session::None => None,
+        }?;
+        if self.told.as_ref() == Some(&process) {
+            return None;
+        }
+        let folder = os::folder(process.pid)?;
+        let launch = runs_as::launch_of(key.agent, &process, &folder.to_string_lossy())?;
+        self.told = Some(process);
+        Some(Outcome::RunsAs(key.clone(), launch))
     }
 }
 
@@ -209,17 +280,17 @@ fn probe(ask: &ProbeAsk, way: Option<&Launch>, memory: &mut Memory, settings: &S
     if let (Some(launch), Some(session)) = (way, &memory.headless) {
         return session.probe(launch, settings, in_flight);
     }
-    match &mut memory.pane {
-        Pane::Codex(session) => {
+    match &mut memory.session {
+        Session::Codex(session) => {
             session.remember(ask.last_seen.as_ref());
             session.probe(settings, in_flight)
         }
-        Pane::Claude(session) => {
+        Session::Claude(session) => {
             session.remember(ask.last_seen.as_ref());
             session.probe(settings, in_flight)
         }
         // A probe's place is always a session.
-        Pane::None => ClaudeSession::new(ask.session.session_id.clone()).probe(settings, in_flight),
+        Session::None => ClaudeSession::new(ask.session.session_id.clone()).probe(settings, in_flight),
     }
 }
 
@@ -236,7 +307,8 @@ fn give_back(job: &Job, why: &str, workshop: &Workshop) {
     let outcome = match job {
         Job::Send(record, delivery) => sent(record.clone(), delivery.clone(), false, stopped(why.to_owned())),
         Job::PressEnter(record, delivery) => sent(record.clone(), delivery.clone(), true, stopped(why.to_owned())),
-        Job::BringBack(session) => Outcome::BroughtBack(session.key(), Err(why.to_owned())),
+        Job::BringBack(comeback) => Outcome::BroughtBack(comeback.session.key(), Err(why.to_owned())),
+        Job::Launch(start) => Outcome::Launched(start.session.clone(), Err(why.to_owned())),
         Job::Clipboard(_) => Outcome::Copied(Err(why.to_owned())),
         Job::Lines { worktree, base } => Outcome::Lines { worktree: worktree.clone(), base: base.clone(), state: None },
         Job::Probe(_) | Job::Git { .. } => return,

@@ -66,6 +66,18 @@ pub fn discover(settings: &Settings) -> Vec<LiveSession> {
     found
 }
 
+/// The sessions in the window that trellis was started in, in the order of their panes.
+#[must_use]
+pub fn of_window(all: &[LiveSession]) -> Vec<SessionKey> {
+    let mut here: Vec<(u32, &SessionKey)> = all
+        .iter()
+        .filter(|session| session.here)
+        .filter_map(|session| Some((session.pane.as_ref().ok()?.index, &session.session)))
+        .collect();
+    here.sort();
+    here.into_iter().map(|(_, session)| session.clone()).collect()
+}
+
 fn folder(pid: u32) -> Option<String> {
     os::folder(pid).map(|path| path.to_string_lossy().into_owned())
 }

@@ -4,7 +4,7 @@
 use std::ffi::{OsStr, OsString};
 use std::io::{Read, Write};
 use std::os::unix::process::CommandExt as _;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::sync::mpsc;
 use std::thread;
@@ -143,11 +143,14 @@ fn feed(child: &mut Child, input: Vec<u8>) {
 }
 
 /// The first file of this name on a search path that may be run.
-pub(crate) fn on_path(name: &str, path: Option<&OsStr>) -> Option<std::path::PathBuf> {
+pub(crate) fn on_path(name: &str, path: Option<&OsStr>) -> Option<PathBuf> {
+    std::env::split_paths(path?).map(|folder| folder.join(name)).find(|file| may_run(file))
+}
+
+/// Whether a file is a program.
+pub(crate) fn may_run(file: &Path) -> bool {
     use std::os::unix::fs::PermissionsExt as _;
-    let runs =
-        |file: &Path| file.metadata().is_ok_and(|facts| facts.is_file() && facts.permissions().mode() & 0o111 != 0);
-    std::env::split_paths(path?).map(|folder| folder.join(name)).find(|file| runs(file))
+    file.metadata().is_ok_and(|facts| facts.is_file() && facts.permissions().mode() & 0o111 != 0)
 }
 
 #[cfg(test)]

@@ -1,11 +1,15 @@
 //! tmux as a program that is asked: servers, panes, and one guarded key at a time. Argv only, never a shell.
-//! What an agent's screen means is in `tmux::screen` and `tmux::input_box`; the order of a send is `tmux::typing`'s.
+//! What an agent's screen means is in `tmux::screen`, `input_box` and `dialog`; the order of a send is `typing`'s, a new
+//! window is `opening`'s.
 
 pub mod about;
+pub mod dialog;
 pub mod input_box;
+pub mod opening;
 pub mod screen;
 pub mod typing;
 
+use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -15,8 +19,8 @@ use super::program::{Ended, Program};
 /// Every fact that tells one pane from all others and says whether keys would go where they should. The title comes
 /// last because it may hold anything.
 const FACTS: &str = "#{pid} #{start_time} #{pane_id} #{pane_pid} #{pane_tty} #{window_id} #{pane_dead} #{pane_in_mode} \
-                     #{pane_input_off} #{pane_synchronized} -#{pane_mode} #{session_name}\u{1f}#{pane_current_command}\u{1f}\
-                     #{pane_title}";
+                     #{pane_input_off} #{pane_synchronized} -#{pane_mode} #{pane_index} #{session_id} \
+                     #{session_name}\u{1f}#{pane_current_command}\u{1f}#{pane_title}";
 
 /// Where tmux servers may be found.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -122,6 +126,10 @@ pub struct Pane {
     pub terminal: String,
     /// The window it is in (`@1`).
     pub window: String,
+    /// Its place in the window, from `pane-base-index` on.
+    pub index: u32,
+    /// The session it is in, by its id (`$3`).
+    pub session_id: String,
     /// The session it is in.
     pub session: String,
     /// Its process has ended.
@@ -144,9 +152,23 @@ impl Pane {
         let cut = |text: &'a str| text.split_once('\u{1f}').or_else(|| text.split_once("\\037"));
         let (facts, rest) = cut(line)?;
         let (command, title) = cut(rest)?;
-        let words: Vec<&str> = facts.splitn(12, ' ').collect();
-        let [server_pid, started, id, pid, terminal, window, dead, in_mode, off, synchronized, mode, session] =
-            words.as_slice()
+        let words: Vec<&str> = facts.splitn(14, ' ').collect();
+        let [
+            server_pid,
+            started,
+            id,
+            pid,
+            terminal,
+            window,
+            dead,
+            in_mode,
+            off,
+            synchronized,
+            mode,
+            index,
+            session_id,
+            session,
+        ] = words.as_slice()
         else {
             return None;
         };
@@ -158,6 +180,8 @@ impl Pane {
             pid: pid.parse().ok()?,
             terminal: (*terminal).to_owned(),
             window: (*window).to_owned(),
+            index: index.parse().ok()?,
+            session_id: (*session_id).to_owned(),
             session: (*session).to_owned(),
             dead: *dead == "1",
             mode: (*in_mode != "0").then(|| mode.trim_start_matches('-').to_owned()),
@@ -223,13 +247,13 @@ impl Server {
     }
 
     /// Runs one command sequence. `-u`: without it a client in a plain locale turns every other letter into `_`.
-    fn ask(&self, arguments: &[&str], input: &[u8]) -> Result<Ended, String> {
+    fn ask<S: AsRef<OsStr>>(&self, arguments: &[S], input: &[u8]) -> Result<Ended, String> {
         let socket = self.socket.as_os_str();
         let words = ["-u".as_ref(), "-S".as_ref(), socket].into_iter().chain(arguments.iter().map(AsRef::as_ref));
         Program::new("tmux", words).without("TMUX").input(input).limit(Duration::from_secs(10)).run()
     }
 
-    fn told(&self, arguments: &[&str], input: &[u8]) -> Result<String, String> {
+    fn told<S: AsRef<OsStr>>(&self, arguments: &[S], input: &[u8]) -> Result<String, String> {
         self.ask(arguments, input)?.content()
     }
 
@@ -267,21 +291,6 @@ impl Server {
     /// No server answers.
     pub fn copy(&self, text: &str) -> Result<(), String> {
         self.told(&["load-buffer", "-w", "-"], text.as_bytes()).map(|_| ())
-    }
-
-    /// Opens a window that runs a program; gives its pane. `session`: a new session of this name instead.
-    ///
-    /// # Errors
-    /// No server answers, the session exists, or the program is not there.
-    pub fn open(&self, session: Option<&str>, folder: &str, argv: &[String]) -> Result<PaneId, String> {
-        let mut words = match session {
-            Some(name) => vec!["new-session", "-d", "-s", name, "-x", "160", "-y", "50"],
-            None => vec!["new-window", "-d"],
-        };
-        words.extend(["-P", "-F", "#{pane_id}", "-c", folder, "--"]);
-        words.extend(argv.iter().map(String::as_str));
-        let said = self.told(&words, &[])?;
-        PaneId::new(said.trim()).ok_or_else(|| String::from("tmux did not name the new pane"))
     }
 }
 
@@ -374,6 +383,16 @@ fn pressed(said: &str) -> Pressed {
         "scrolled" => Pressed::Scrolled,
         _ => Pressed::Refused,
     }
+}
+
+/// The pane that a process lives in, looked for where its own environment says.
+///
+/// # Errors
+/// As [`pane_of`].
+pub fn of(process: &Process, whereabouts: &Whereabouts) -> Result<Pane, String> {
+    let variables = os::environment(process.pid);
+    let variable = variables.as_ref().and_then(|all| all.get("TMUX")).map(String::as_str);
+    pane_of(process, variable, whereabouts)
 }
 
 /// The pane that a process lives in, proven: the pane's process is the agent or an ancestor of it, and its terminal is

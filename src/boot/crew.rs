@@ -76,6 +76,12 @@ impl Crew {
             message_file_above: self.ground.config.message_file_above,
             zone: TimeZone::system(),
             send_when_box_unknown: self.ground.config.send_when_box_unknown,
+            starts_nothing: self
+                .ground
+                .stage
+                .as_ref()
+                .map(|_| "this is a demo's home, its agents are scripted: start one in a home of your own".to_owned()),
+            as_root: self.ground.as_root(),
             records_only: self.how == How::RecordOnly,
             observes: matches!(driver, DriverFact::Here) || self.ground.stage.is_none(),
             driver,

@@ -47,6 +47,7 @@ const CALLS: usize = 16;
 pub(super) struct Looks {
     settings: ui::Settings,
     transports: Transports,
+    around: ui::Nearby,
     problems: Vec<String>,
     home: Home,
     #[cfg(debug_assertions)]
@@ -61,17 +62,13 @@ impl Looks {
     pub(super) fn of(ground: &Ground) -> Result<Self, Failure> {
         let (config, environment) = (&ground.config, &ground.environment);
         let mut problems: Vec<String> = ground.problems.iter().map(ToString::to_string).collect();
-        // A demo's home has no panes: its idle pair stands for the window.
-        let spare = ground.stage.iter().flat_map(|stage| &stage.parts).filter(|part| part.role.is_none());
-        let here = ground.live_sessions().into_iter().filter(|session| session.here).map(|session| session.session);
-        let window = here.chain(spare.map(Part::key));
-        let folder = environment.current_dir.as_deref().map(|folder| folder.display().to_string());
+        let around = around(ground);
         let settings = ui::Settings {
             zone: TimeZone::system(),
             theme: theme(&ground.home, config.theme, environment.no_color, &mut problems),
             symbols: symbols(config.symbols, environment),
             keymap: keymap(&ground.home, &mut problems)?,
-            nearby: ui::Nearby { window: window.collect(), worktree: folder },
+            nearby: nearby(&around, &ground.transports()),
             editor: program(environment.editor.as_deref()),
             pager: program(environment.pager.as_deref().or(Some("less"))),
             mouse: config.mouse,
@@ -86,6 +83,7 @@ impl Looks {
         Ok(Self {
             settings,
             transports: ground.transports(),
+            around,
             problems,
             home: ground.home.clone(),
             #[cfg(debug_assertions)]
@@ -118,6 +116,7 @@ impl Engine {
             handle: self.handle.clone(),
             projections,
             transports: Arc::new(looks.transports),
+            around: looks.around,
             supervisor: self.supervisor.clone(),
             home: self.home.clone(),
             tempo: self.tempo,
@@ -279,6 +278,7 @@ struct Driver {
     handle: Handle,
     projections: watch::Receiver<Arc<Projection>>,
     transports: Arc<Transports>,
+    around: ui::Nearby,
     supervisor: Supervisor,
     home: Home,
     tempo: Tempo,
@@ -381,6 +381,19 @@ impl ui::Engine for Driver {
         told
     }
 
+    fn look_around(&self) -> oneshot::Receiver<ui::Nearby> {
+        let (tell, told) = oneshot::channel();
+        let (around, transports, supervisor) =
+            (self.around.clone(), Arc::clone(&self.transports), self.supervisor.clone());
+        self.supervisor.spawn("look around", async move {
+            if let Some(nearby) = supervisor.blocking("look around", move || nearby(&around, &transports)).await {
+                // Who asked may have left.
+                let _ = tell.send(nearby);
+            }
+        });
+        told
+    }
+
     fn go_to_pane(&self, session: SessionKey) {
         let transports = Arc::clone(&self.transports);
         let supervisor = self.supervisor.clone();
@@ -409,6 +422,26 @@ impl ui::Engine for Driver {
             }
         });
     }
+}
+
+/// What stays as it is around the person; a demo's home has no panes, its idle pair stands for the window.
+fn around(ground: &Ground) -> ui::Nearby {
+    let spare = ground.stage.iter().flat_map(|stage| &stage.parts).filter(|part| part.role.is_none());
+    let is_demo = ground.stage.is_some();
+    ui::Nearby {
+        window: spare.map(Part::key).collect(),
+        worktree: ground.environment.current_dir.as_deref().map(|folder| folder.display().to_string()),
+        in_tmux: !is_demo && ground.environment.tmux.is_some(),
+        as_root: ground.as_root(),
+    }
+}
+
+/// The same with the sessions of the window as they are now.
+fn nearby(around: &ui::Nearby, transports: &Transports) -> ui::Nearby {
+    if !around.in_tmux {
+        return around.clone();
+    }
+    ui::Nearby { window: live::of_window(&live::discover(transports)), ..around.clone() }
 }
 
 /// `state.toml` as the screen's memory. Read anew before each change: another dashboard may have written it meanwhile.

@@ -17,7 +17,7 @@ fn home_may_stand_anywhere() {
     for words in
         [&["--home", "/h", "run", "list"][..], &["run", "list", "--home", "/h"], &["run", "--home", "/h", "list"]]
     {
-        assert_eq!(said(words).unwrap().home.as_deref(), Some(std::path::Path::new("/h")));
+        assert_eq!(said(words).unwrap().home.as_deref(), Some(Path::new("/h")));
     }
 }
 
@@ -53,7 +53,7 @@ fn mistakes_are_one_line_and_code_2() {
         (&["run", "show"], "<ID>"),
         (&["run", "start"], "trellis run start --help says"),
         (&["--home", "run", "run", "verify"], "trellis run verify --help says"),
-        (&["session"], "trellis session needs one of list, reach; trellis session --help"),
+        (&["session"], "trellis session needs one of new, list, reach; trellis session --help"),
         (&["verdict"], "trellis verdict --help says"),
     ];
     for (words, expected) in cases {

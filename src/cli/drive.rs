@@ -3,7 +3,6 @@
 
 use std::collections::BTreeSet;
 use std::io::IsTerminal as _;
-use std::path::Path;
 
 use tokio::sync::broadcast::error::{RecvError, TryRecvError};
 
@@ -22,8 +21,8 @@ use crate::supervise::StopReason;
 ///
 /// # Errors
 /// There is no terminal, or the home cannot be opened.
-pub fn dashboard(home: Option<&Path>) -> Result<(), Failure> {
-    let ground = Ground::find(home)?;
+pub fn dashboard(place: &super::Place<'_>) -> Result<(), Failure> {
+    let ground = Ground::of(place)?;
     if ground.config.plain {
         return watch::plain(ground);
     }
@@ -51,8 +50,8 @@ pub fn need_terminal() -> Result<(), Failure> {
 ///
 /// # Errors
 /// Another process drives, or the home cannot be opened.
-pub fn drive(home: Option<&Path>, tempo: Tempo) -> Result<(), Failure> {
-    let ground = Ground::find(home)?;
+pub fn drive(place: &super::Place<'_>, tempo: Tempo) -> Result<(), Failure> {
+    let ground = Ground::of(place)?;
     tell_problems(&ground);
     let mut engine = Engine::start(ground, How::Drive, tempo)?;
     engine.tell(Seat::Plain);

@@ -1,14 +1,12 @@
 //! `trellis session …`: which sessions there are, how they stand and where, with the ids that `run start` takes; and how
 //! one is reached. Looking is the viewer's; what may be chosen is the driver's judgement.
 
-use std::path::Path;
-
 use jiff::{SignedDuration, Timestamp};
 use serde_json::{Value, json};
 
 use super::drive::tell_problems;
 use super::start::{known, refused, whole};
-use super::{Failure, ReachArgs, WayArg, out};
+use super::{Failure, Place, ReachArgs, WayArg, out};
 use crate::boot::{Engine, Ground, How};
 use crate::clock;
 use crate::model::command::{Command, Reply, SessionControl};
@@ -24,8 +22,8 @@ const LISTED: SignedDuration = SignedDuration::from_hours(7 * 24);
 ///
 /// # Errors
 /// The home cannot be read.
-pub fn list(home: Option<&Path>, json: bool) -> Result<(), Failure> {
-    let engine = Engine::watch(Ground::find(home)?, Tempo::REAL)?;
+pub fn list(place: &Place<'_>, json: bool) -> Result<(), Failure> {
+    let engine = Engine::watch(Ground::of(place)?, Tempo::REAL)?;
     let looked = engine.block_on(engine.looked());
     let finished = engine.finish();
     let looked = looked?;
@@ -46,8 +44,8 @@ pub fn list(home: Option<&Path>, json: bool) -> Result<(), Failure> {
 ///
 /// # Errors
 /// Refused, with the reason; or another process drives the home.
-pub fn reach(home: Option<&Path>, args: ReachArgs) -> Result<(), Failure> {
-    let ground = Ground::find(home)?;
+pub fn reach(place: &Place<'_>, args: ReachArgs) -> Result<(), Failure> {
+    let ground = Ground::of(place)?;
     ground.refuse_if_driven()?;
     tell_problems(&ground);
     let session = whole(&args.session, &known(&ground, &ground.live_sessions()))?;
@@ -71,6 +69,8 @@ fn as_json(view: &SessionView) -> Value {
         "session": view.session.key().to_string(), "state": view.state.word(), "because": view.fact.because,
         "since": view.fact.since, "evidence": view.fact.evidence, "live": view.live, "place": view.place,
         "worktree": view.session.worktree, "title": view.title, "active_at": view.active_at,
+        "permission_mode": view.launch.as_ref().and_then(|launch| launch.permission_mode.clone()),
+        "model": view.launch.as_ref().and_then(|launch| launch.model.clone()),
         "used_by": view.used_by.as_ref().map(crate::model::ids::RecordKey::as_str),
     })
 }

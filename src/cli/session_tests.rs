@@ -22,6 +22,7 @@ fn view(id: &str, hours: i64, live: bool, state: SessionState) -> SessionView {
         branch: None,
         path: String::new(),
         agent: Agent::Claude,
+        launch: None,
     }
 }
 

@@ -2,12 +2,11 @@
 //! Whether it may begin is the machines' judgement; this asks and prints.
 
 use std::collections::BTreeSet;
-use std::path::Path;
 
 use serde_json::Value;
 
 use super::drive::{Listener, tell_problems};
-use super::{Failure, StartArgs, out};
+use super::{Failure, Place, StartArgs, out};
 use crate::agent::live::LiveSession;
 use crate::agent::scripted::home::Part;
 use crate::boot::{Engine, Ground, How, Seat};
@@ -21,9 +20,9 @@ use crate::model::tempo::Tempo;
 ///
 /// # Errors
 /// Refused, with the reason; or, driven here, it did not complete.
-pub fn start(home: Option<&Path>, args: &StartArgs) -> Result<(), Failure> {
+pub fn start(place: &Place<'_>, args: &StartArgs) -> Result<(), Failure> {
     let config = config(args)?;
-    let ground = Ground::find(home)?;
+    let ground = Ground::of(place)?;
     // Before anything is looked up: whoever drives is the first thing to know, and a refused start makes no home.
     ground.refuse_if_driven()?;
     tell_problems(&ground);
@@ -34,7 +33,7 @@ pub fn start(home: Option<&Path>, args: &StartArgs) -> Result<(), Failure> {
         reviewer: side(&ground, &live, &whole(&args.reviewer, &known)?)?,
         config,
     };
-    let place = ground.home.root().display().to_string();
+    let root = ground.home.root().display().to_string();
     let how = if args.headless { How::Drive } else { How::RecordOnly };
     let mut engine = Engine::start(ground, how, Tempo::REAL)?;
     if how == How::Drive {
@@ -46,7 +45,7 @@ pub fn start(home: Option<&Path>, args: &StartArgs) -> Result<(), Failure> {
         Err(failure) => return engine.finish().and(Err(failure)),
     };
     if how == How::RecordOnly {
-        let told = out::line(&run_words(&run, &note, &place));
+        let told = out::line(&run_words(&run, &note, &root));
         return engine.finish().and(told);
     }
     engine.let_person_act();

@@ -9,6 +9,7 @@ pub mod books;
 pub mod creation;
 pub mod heard;
 pub mod kept;
+pub mod launches;
 pub mod law;
 pub mod looks;
 pub mod orders;
@@ -25,6 +26,7 @@ use jiff::{SignedDuration, Timestamp};
 use self::books::Books;
 use self::creation::{Ids, Parked};
 use self::kept::Kept as _;
+use self::launches::Launches;
 use self::screen::Screen;
 use self::sessions::{Known, WorkTrees};
 use super::ports::{Agents, FoundSession, Outcome, ReadOnly, Records, Transcripts};
@@ -58,6 +60,10 @@ pub struct Options {
     pub send_when_box_unknown: bool,
     /// Orders are carried out and saved, and no record is looked at: for a command that only records a new run.
     pub records_only: bool,
+    /// Why no agent is started here, where that is so: a demo's home has its own.
+    pub starts_nothing: Option<String>,
+    /// Agents would run as root, and nothing says that this is a sandbox.
+    pub as_root: bool,
     /// Sessions are observed. A viewer of scripted agents cannot: they live in the process that plays them.
     pub observes: bool,
     /// Who drives, as the screens are to say it. Anything but [`DriverFact::Here`] makes a viewer: it reads, never acts.
@@ -74,6 +80,8 @@ impl Default for Options {
             zone: TimeZone::UTC,
             send_when_box_unknown: false,
             records_only: false,
+            starts_nothing: None,
+            as_root: false,
             observes: true,
             driver: DriverFact::Here,
         }
@@ -118,6 +126,9 @@ pub struct Core<R, T, A> {
     touched: BTreeSet<SessionKey>,
     next_tick: Timestamp,
     parked: Vec<Parked>,
+    launches: Launches,
+    /// Sessions that are being brought back.
+    coming_back: BTreeSet<SessionKey>,
     ids: Ids,
     seq: u64,
     events: VecDeque<Event>,
@@ -150,6 +161,8 @@ impl<R: Records, T: Transcripts, A: Agents> Core<R, T, A> {
             touched: BTreeSet::new(),
             next_tick: now,
             parked: Vec::new(),
+            launches: Launches::default(),
+            coming_back: BTreeSet::new(),
             ids,
             seq: 0,
             events: VecDeque::new(),
@@ -275,6 +288,9 @@ impl<R: Records, T: Transcripts, A: Agents> Core<R, T, A> {
         self.read_only = loaded.read_only;
         for (key, note) in loaded.sessions {
             self.keep_note(key, note);
+        }
+        if self.drives() {
+            self.take_up_launches(now);
         }
         self.seq = self.seq.max(loaded.last_seq);
         self.why = Why::of(loaded.decisions);

@@ -10,12 +10,13 @@ use crate::machine::{Delivery, TranscriptFact};
 use crate::model::conversation::Conversation;
 use crate::model::event::{Decision, Event};
 use crate::model::hook::HookNote;
-use crate::model::ids::{EntryId, PairId, RecordKey, RunId, SessionKey, SessionRef};
+use crate::model::ids::{EntryId, PairId, RecordKey, RunId, SessionId, SessionKey, SessionRef};
+use crate::model::launch::Start;
 use crate::model::outbox::Entry;
 use crate::model::pair::PairRecord;
 use crate::model::reach::{ProbeAsk, Reach, SendReport};
 use crate::model::run::{GitMark, RunRecord};
-use crate::model::session::SessionNote;
+use crate::model::session::{Launch, SessionNote};
 use crate::model::text::TextRef;
 use crate::model::tree::TreeState;
 
@@ -70,6 +71,11 @@ pub trait Records {
     }
     /// Removes notes that are done with; one that stays is only read again.
     fn forget_hook_notes(&mut self, _names: &[String]) {}
+    /// Removes what is kept about a session that never came to be. One that is not there is no error.
+    ///
+    /// # Errors
+    /// It is still there.
+    fn forget_session(&mut self, key: &SessionKey) -> Result<(), SaveError>;
     /// Appends to `events.jsonl`; a failure is told as a notice and does not hold the run.
     ///
     /// # Errors
@@ -213,7 +219,31 @@ pub enum Job {
     /// Put a text on the clipboard.
     Clipboard(Arc<str>),
     /// Resume a dead agent's session.
-    BringBack(SessionRef),
+    BringBack(Box<Comeback>),
+    /// Start a new session.
+    Launch(Box<Start>),
+}
+
+/// A session to resume.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Comeback {
+    /// The session.
+    pub session: SessionRef,
+    /// What it was launched with or last seen running as, where that is known.
+    pub launch: Option<Launch>,
+    /// The order: agents of one order come back side by side.
+    pub order: String,
+}
+
+/// A new session's window.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Launched {
+    /// What was really started.
+    pub launch: Launch,
+    /// Where, for people.
+    pub place: String,
+    /// The session that its agent named, where that is known at once.
+    pub named: Option<SessionId>,
 }
 
 /// What came of a job.
@@ -254,6 +284,10 @@ pub enum Outcome {
     },
     /// Bringing back ended: a sentence, or why not.
     BroughtBack(SessionKey, Result<String, String>),
+    /// A new session's program was started, or why not. Whether it comes up is seen by observing it.
+    Launched(SessionKey, Result<Launched, String>),
+    /// What a session's process was started with: told once a process.
+    RunsAs(SessionKey, Launch),
     /// The clipboard: how it was put there, or why not.
     Copied(Result<String, String>),
 }

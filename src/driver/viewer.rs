@@ -103,6 +103,10 @@ impl<S: Shelf> Records for ReadRecords<S> {
         self.shelf.hook_notes(now)
     }
 
+    fn forget_session(&mut self, key: &SessionKey) -> Result<(), SaveError> {
+        refused(key.session_id.as_str())
+    }
+
     fn append_event(&mut self, _event: &Event) -> Result<(), SaveError> {
         Ok(())
     }
@@ -151,7 +155,8 @@ impl<A: Agents> Agents for LookOnly<A> {
             | Job::Git { .. }
             | Job::Lines { .. }
             | Job::Clipboard(_)
-            | Job::BringBack(_) => {
+            | Job::BringBack(_)
+            | Job::Launch(_) => {
                 tracing::error!("a viewer was to do more than look; it did nothing");
             }
         }

@@ -250,6 +250,11 @@ pub fn state(
         view(working, since, "its own state says busy".to_owned(), source(reach, "its own state says busy"))
     };
     let Some(turn) = newest else {
+        let starts = reach.filter(|reach| is_alive(reach) && reach.status == LiveStatus::Silent);
+        if let Some(Tick::Missing(why)) = starts.map(|reach| &reach.ticks.no_dialog) {
+            let working = SessionState::Working { activity: "starts".to_owned() };
+            return view(working, None, "it starts".to_owned(), why.clone());
+        }
         return says_busy.map_or_else(
             || {
                 view(
@@ -306,6 +311,10 @@ fn source(reach: &Reach, otherwise: &str) -> String {
 
 fn record(turn: &Turn) -> String {
     format!("record {} at byte {}", turn.last_record.id, turn.last_record.offset)
+}
+
+fn is_alive(reach: &Reach) -> bool {
+    matches!(reach.process, ProcessFact::Alive { .. })
 }
 
 /// Background agents in words.

@@ -5,6 +5,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 use super::ids::{RecordKey, Role, SessionKey, SessionRef};
+use super::launch::NewSession;
 use super::pair::Kickoff;
 use super::reach::Transport;
 
@@ -32,6 +33,8 @@ pub enum Command {
         /// What.
         control: SessionControl,
     },
+    /// A new session: its agent is started.
+    StartSession(NewSession),
     /// Look at everything now.
     LookNow,
 }

@@ -17,6 +17,7 @@ pub fn projection(facts: &Facts<'_>) -> Projection {
         notices: facts.notices.to_vec(),
         runs,
         sessions: sessions::list(facts),
+        launches: Vec::new(),
         log: facts.log.clone(),
         shown: facts.shown.clone(),
     }

@@ -31,6 +31,15 @@ pub fn list(facts: &Facts<'_>) -> Vec<SessionView> {
             list.push(view(session, None, facts.sessions.get(&key), used.get(&key)));
         }
     }
+    // Those that were launched and have said nothing yet.
+    for (key, known) in facts.sessions {
+        let Some(launch) = known.note.launch.as_ref().filter(|_| is_live(known) && !seen.contains(key)) else {
+            continue;
+        };
+        let worktree = launch.worktree.clone();
+        let session = SessionRef { agent: key.agent, worktree, session_id: key.session_id.clone() };
+        list.push(view(&session, None, Some(known), used.get(key)));
+    }
     list.sort_by_key(|view| Reverse(view.active_at));
     list
 }
@@ -62,10 +71,7 @@ fn view(
 ) -> SessionView {
     let reach = facts.and_then(|facts| facts.reach.as_ref());
     let conversation = facts.and_then(|facts| facts.conversation.as_deref());
-    // A process that went over to another session lives, but not this session.
-    let live = reach.is_some_and(|reach| {
-        reach.replaced_by.is_none() && (matches!(reach.process, ProcessFact::Alive { .. }) || reach.transport.is_some())
-    });
+    let live = facts.is_some_and(is_live);
     let name = facts.and_then(|facts| facts.note.name.clone()).filter(|name| !name.trim().is_empty());
     let title = name
         .or_else(|| conversation.and_then(|conversation| conversation.title.clone()))
@@ -94,6 +100,7 @@ fn view(
             .or_else(|| found.and_then(|found| found.branch.clone())),
         path: found.map(|found| found.path.clone()).or_else(|| facts.and_then(path_of)).unwrap_or_default(),
         agent: session.agent,
+        launch: facts.and_then(|facts| facts.note.launch.clone()),
     }
 }
 
@@ -104,6 +111,13 @@ fn fact(facts: Option<&SessionFacts>, found: Option<&FoundSession>) -> StateFact
         fact.since = fact.since.or(found.and_then(|found| found.modified_at));
     }
     fact
+}
+
+fn is_live(facts: &SessionFacts) -> bool {
+    // A process that went over to another session lives, but not this session.
+    facts.reach.as_ref().is_some_and(|reach| {
+        reach.replaced_by.is_none() && (matches!(reach.process, ProcessFact::Alive { .. }) || reach.transport.is_some())
+    })
 }
 
 fn path_of(facts: &SessionFacts) -> Option<String> {

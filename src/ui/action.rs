@@ -106,6 +106,8 @@ actions! {
     NewRun = "new-run",
     /// A new pair.
     NewPair = "new-pair",
+    /// A new session.
+    StartAgent = "start-agent",
     /// Show or hide what is old or ended; all remarks of the log.
     ShowAll = "show-all",
     /// How much of the agents' work is shown.

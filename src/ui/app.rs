@@ -184,6 +184,8 @@ pub enum Effect {
         /// What the reply leads to.
         then: Then,
     },
+    /// Look for the sessions of the window again; what is seen comes back as a `Msg::Nearby`.
+    LookAround,
     /// Ask for a conversation.
     Show(Option<Shown>),
     /// Put a text on the clipboard.
@@ -260,6 +262,8 @@ pub enum Msg {
     Happened(Summary),
     /// What was seen of the sides of a form.
     Ahead(Vec<Ahead>),
+    /// What was seen around.
+    Nearby(Nearby),
     /// Something outside did not work.
     Trouble(String),
     /// A time that was waited for has come.
@@ -273,6 +277,10 @@ pub struct Nearby {
     pub window: Vec<SessionKey>,
     /// The folder trellis was started in.
     pub worktree: Option<String>,
+    /// trellis stands in a tmux window: the two agents of that window are meant, or none.
+    pub in_tmux: bool,
+    /// Agents would run as root.
+    pub as_root: bool,
 }
 
 /// A sentence in the footer.

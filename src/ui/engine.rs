@@ -8,6 +8,7 @@ use serde_json::Value;
 use tokio::sync::oneshot;
 
 use super::ahead::{Ahead, Side};
+use super::app::Nearby;
 use crate::model::command::{Command, Reply};
 use crate::model::ids::SessionKey;
 use crate::projection::summary::Summary;
@@ -34,6 +35,8 @@ pub trait Engine {
     /// Hands the home to a driver in the background. The receiver learns when that one drives, or why it does not: then
     /// everything is as it was.
     fn go_on_in_background(&self) -> oneshot::Receiver<Result<(), String>>;
+    /// Looks for the sessions in the window that the person stands in.
+    fn look_around(&self) -> oneshot::Receiver<Nearby>;
 
     /// Looks whether a run of these sides would run alone.
     fn look_ahead(&self, sides: Vec<Side>) -> oneshot::Receiver<Vec<Ahead>>;

@@ -12,6 +12,8 @@ pub enum FormKind {
     NewRun,
     /// A new pair without a run.
     NewPair,
+    /// A new session.
+    StartAgent,
     /// Settings of a record, as it was at a revision.
     Options(RecordKey, u64),
     /// More relays for a record, as it was at a revision.
@@ -138,6 +140,10 @@ pub struct Form {
     pub problem: Option<String>,
     /// Sessions that can be chosen for a side.
     pub sides: Vec<SessionRef>,
+    /// From here on they are older: found by typing.
+    pub older_from: usize,
+    /// A person chose a side.
+    pub chose_side: bool,
     /// What is known about whether it will work: holds or does not, and the sentence.
     pub facts: Vec<(bool, String)>,
     /// What starting does, in sentences.
@@ -159,6 +165,8 @@ impl Form {
             waits: false,
             problem: None,
             sides: Vec::new(),
+            older_from: usize::MAX,
+            chose_side: false,
             facts: Vec::new(),
             explains: String::new(),
         }

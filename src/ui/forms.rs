@@ -9,12 +9,14 @@ use crate::model::config::{
     RunConfig,
 };
 use crate::model::ids::{Agent, SessionKey, SessionRef};
+use crate::model::launch::is_unnamed;
 use crate::model::pair::Kickoff;
 use crate::model::session::SessionState;
 use crate::projection::{RunView, SessionView, Settings};
 
-use super::app::App;
+use super::app::{App, Nearby, Over};
 use super::form::{Field, Form, FormKind, Value};
+use super::start_form;
 use super::width::{cut, pad, width};
 
 /// Name under which the new run's form is remembered.
@@ -114,12 +116,18 @@ impl App {
     /// The sessions that can be chosen, nearest first, and the two that are proposed.
     fn propose_sides(&self, form: &mut Form, builds: Option<&SessionKey>) {
         let mut views: Vec<&SessionView> = self.projection.sessions.iter().filter(|view| !view.put_away).collect();
+        // One that has no name yet has no session either.
+        views.retain(|view| !is_unnamed(&view.session.session_id));
+        // This window, this work tree, other live ones; older ones are found by typing.
+        let is_near = |view: &SessionView| self.nearby.window.contains(&view.session.key());
         views.sort_by_key(|view| {
-            let key = view.session.key();
-            let in_window = self.nearby.window.iter().position(|near| *near == key);
+            let in_window = self.nearby.window.iter().position(|near| *near == view.session.key());
             let here = self.nearby.worktree.as_deref() == Some(view.session.worktree.as_str());
-            (in_window.unwrap_or(usize::MAX), !here, !view.live, std::cmp::Reverse(view.active_at))
+            (in_window.unwrap_or(usize::MAX), !view.live, !here, std::cmp::Reverse(view.active_at))
         });
+        let older = views.iter().position(|view| !view.live && !is_near(view));
+        // Where nothing lives, what there is must be seen.
+        form.older_from = older.filter(|at| *at > 0).unwrap_or(usize::MAX);
         form.sides = views.iter().map(|view| view.session.clone()).collect();
         let words: Vec<String> = views.iter().map(|view| side_words(view)).collect();
         for id in ["implementer", "reviewer"] {
@@ -139,7 +147,23 @@ impl App {
         }
     }
 
-    /// Two of this window, else the only two live and free ones; the last roles, else Claude builds.
+    /// What was seen around: a form whose sides nobody has chosen yet proposes anew.
+    pub(super) fn look_around(&mut self, nearby: Nearby) {
+        if self.nearby == nearby {
+            return;
+        }
+        self.nearby = nearby;
+        let Some(Over::Form(mut form)) = self.over.pop_if(|over| matches!(over, Over::Form(_))) else { return };
+        if matches!(form.kind, FormKind::NewRun | FormKind::NewPair) && !form.waits && !form.chose_side {
+            let builds = self.session_target();
+            self.propose_sides(&mut form, builds.as_ref());
+            self.check_form(&mut form);
+        }
+        self.over.push(Over::Form(form));
+    }
+
+    /// Inside tmux the two of this window or nobody; else the only two live and free ones. The last roles, else Claude
+    /// builds, else the upper pane.
     fn proposal(
         &self,
         views: &[&SessionView],
@@ -149,7 +173,7 @@ impl App {
         let live: Vec<SessionKey> = views.iter().filter(free).map(|view| view.session.key()).collect();
         let known = |key: &&SessionKey| views.iter().any(|view| view.session.key() == **key);
         let window: Vec<SessionKey> = self.nearby.window.iter().filter(known).cloned().collect();
-        let pair = if window.len() == 2 { window } else { live };
+        let pair = if window.len() == 2 || self.nearby.in_tmux { window } else { live };
         if let Some(builds) = builds {
             let mut others = pair.into_iter().filter(|key| key != builds);
             let other = others.next();
@@ -206,8 +230,10 @@ impl App {
         {
             problem(form, "completion_signal", "not the word for good");
         }
-        if matches!(form.kind, FormKind::NewRun | FormKind::NewPair) {
-            self.check_sides(form);
+        match form.kind {
+            FormKind::NewRun | FormKind::NewPair => self.check_sides(form),
+            FormKind::StartAgent => self.check_start(form),
+            _ => {}
         }
     }
 
@@ -363,6 +389,7 @@ pub fn order_of(form: &Form, before: Option<&RunView>, ask_now: bool) -> Option<
         control,
     };
     Some(match &form.kind {
+        FormKind::StartAgent => start_form::order_of(form),
         FormKind::NewRun => Command::CreateRun(NewRun {
             implementer: form.side("implementer")?.clone(),
             reviewer: form.side("reviewer")?.clone(),

@@ -47,13 +47,23 @@ pub struct Menu {
     pub at: usize,
     /// First item in view.
     pub top: usize,
+    /// From here on the items are shown only to a filter.
+    pub older_from: usize,
 }
 
 impl Menu {
     /// With these items, the first selected.
     #[must_use]
     pub fn new(title: impl Into<String>, items: Vec<MenuItem>) -> Self {
-        Self { title: title.into(), items, by_typing: true, filter: LineEdit::default(), at: 0, top: 0 }
+        Self {
+            title: title.into(),
+            items,
+            by_typing: true,
+            filter: LineEdit::default(),
+            at: 0,
+            top: 0,
+            older_from: usize::MAX,
+        }
     }
 
     /// A few items that need no filter.
@@ -67,8 +77,10 @@ impl Menu {
     pub fn passing(&self) -> Vec<&MenuItem> {
         let filter = self.filter.text().to_lowercase();
         let words: Vec<&str> = filter.split_whitespace().collect();
+        let shown = if words.is_empty() { self.older_from } else { usize::MAX };
         self.items
             .iter()
+            .take(shown)
             .filter(|item| {
                 let text = format!("{} {}", item.words, item.explains).to_lowercase();
                 words.iter().all(|word| text.contains(word))

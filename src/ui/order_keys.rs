@@ -32,6 +32,11 @@ impl App {
                     self.new_pair_form(builds.as_ref())
                 };
                 self.over.push(Over::Form(Box::new(form)));
+                // Agents may have been opened or closed since the last time.
+                vec![Effect::LookAround]
+            }
+            Action::StartAgent => {
+                self.over.push(Over::Form(Box::new(self.start_form())));
                 Vec::new()
             }
             _ if self.cursor_lost && matches!(self.screen(), Screen::Runs | Screen::Sessions) => {

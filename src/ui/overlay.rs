@@ -13,6 +13,7 @@ use super::forms::{PAIR_REMEMBERED, REMEMBERED, order_of, pair_config, run_confi
 use super::key::Key;
 use super::keymap::Place;
 use super::menu::{Choice, Menu, MenuItem};
+use super::start_form;
 
 impl App {
     /// Keys of a form.
@@ -33,7 +34,10 @@ impl App {
                 stays = false;
             }
             Some(Action::Save) => effects.extend(self.submit(&mut form, false)),
-            Some(Action::Swap) => swap_sides(&mut form),
+            Some(Action::Swap) => {
+                swap_sides(&mut form);
+                form.chose_side = true;
+            }
             Some(Action::Turn) => {
                 form.turn(1);
             }
@@ -85,7 +89,8 @@ impl App {
                     })
                     .collect();
                 let title = if id == "implementer" { "who builds" } else { "who reviews" };
-                Entered::Over(Box::new(Over::Menu(Box::new(Menu::new(title, items)))))
+                let menu = Menu { older_from: form.older_from, ..Menu::new(title, items) };
+                Entered::Over(Box::new(Over::Menu(Box::new(menu))))
             }
             Value::Choice { .. } | Value::Fold(_) => {
                 form.turn(1);
@@ -329,6 +334,7 @@ impl App {
                     if let Some(Field { value: Value::Choice { at: chosen, .. }, .. }) = form.field_mut(id) {
                         *chosen = Some(at);
                     }
+                    form.chose_side |= matches!(id, "implementer" | "reviewer");
                     self.check_form(&mut form);
                     self.over.push(Over::Form(form));
                 }
@@ -409,6 +415,7 @@ fn remember(form: &Form) -> Option<Effect> {
             (REMEMBERED, serde_json::to_value(config))
         }
         FormKind::NewPair => (PAIR_REMEMBERED, serde_json::to_value(pair_config(form))),
+        FormKind::StartAgent => return Some(start_form::remember(form)),
         _ => return None,
     };
     kept.ok().map(|value| Effect::Remember(name, value))

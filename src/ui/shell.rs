@@ -41,8 +41,14 @@ pub const LOOKED_AT: &str = "looked_at";
 const LOOKS_KEPT: SignedDuration = SignedDuration::from_mins(1);
 
 /// Names of values that are remembered and read at the start.
-const REMEMBERED: [&str; 5] =
-    [super::forms::REMEMBERED, super::forms::PAIR_REMEMBERED, super::notes::DISMISSED, super::ahead::TRIED, "mouse"];
+const REMEMBERED: [&str; 6] = [
+    super::forms::REMEMBERED,
+    super::forms::PAIR_REMEMBERED,
+    super::start_form::REMEMBERED,
+    super::notes::DISMISSED,
+    super::ahead::TRIED,
+    "mouse",
+];
 
 /// Looks and keys, read anew after the person changed their files.
 pub struct Fresh {
@@ -120,6 +126,7 @@ struct Shell<E> {
     /// Of the last look that was kept.
     kept_at: Option<Timestamp>,
     ahead: Option<oneshot::Receiver<Vec<Ahead>>>,
+    nearby: Option<oneshot::Receiver<Nearby>>,
     dirty: bool,
     drawn_at: Option<Instant>,
     wake_at: Option<Timestamp>,
@@ -155,6 +162,7 @@ pub async fn run<E: Engine>(engine: E, settings: Settings) -> anyhow::Result<Exi
         happened: None,
         kept_at: None,
         ahead: None,
+        nearby: None,
         dirty: true,
         drawn_at: None,
         wake_at: None,
@@ -179,7 +187,8 @@ pub async fn run<E: Engine>(engine: E, settings: Settings) -> anyhow::Result<Exi
                 Some(Err(_)) | None => return Ok(shell.leave(Exit::Signalled)),
             },
             (then, reply) = next_reply(&mut shell.replies) => Some(Msg::Replied(then, reply)),
-            seen = next_ahead(&mut shell.ahead) => Some(Msg::Ahead(seen)),
+            seen = next_answer(&mut shell.ahead) => seen.map(Msg::Ahead),
+            nearby = next_answer(&mut shell.nearby) => nearby.map(Msg::Nearby),
             alive = shell.engine.changed() => {
                 if !alive {
                     return Ok(Exit::EngineGone);
@@ -253,18 +262,6 @@ async fn next_of<T>(source: &mut Option<mpsc::Receiver<T>>) -> T {
         return value;
     }
     *source = None;
-    std::future::pending().await
-}
-
-/// What was seen of the sides of a form; never ends while nobody looks.
-async fn next_ahead(looking: &mut Option<oneshot::Receiver<Vec<Ahead>>>) -> Vec<Ahead> {
-    if let Some(look) = looking
-        && let Ok(seen) = look.await
-    {
-        *looking = None;
-        return seen;
-    }
-    *looking = None;
     std::future::pending().await
 }
 
@@ -359,6 +356,7 @@ impl<E: Engine> Shell<E> {
     fn perform(&mut self, effect: Effect) -> anyhow::Result<Option<Exit>> {
         match effect {
             Effect::Send { command, then } => self.replies.push((then, self.engine.send(command))),
+            Effect::LookAround => self.nearby = Some(self.engine.look_around()),
             Effect::Show(what) => self.engine.show(what),
             Effect::Copy { text, what } => {
                 self.screen.copy(&text)?;

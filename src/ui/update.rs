@@ -48,6 +48,10 @@ impl App {
                 self.looked_ahead(seen);
                 Vec::new()
             }
+            Msg::Nearby(nearby) => {
+                self.look_around(nearby);
+                Vec::new()
+            }
             Msg::Trouble(words) => {
                 self.say(words, true);
                 Vec::new()

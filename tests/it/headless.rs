@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 
 use tokio::sync::mpsc::{Receiver, channel};
 use trellis::agent::{Settings, Transports, headless};
-use trellis::driver::ports::{Agents, Job, Outcome};
+use trellis::driver::ports::{Agents, Comeback, Job, Outcome};
 use trellis::machine::Delivery;
 use trellis::model::conversation::Conversation;
 use trellis::model::ids::{Agent, EntryId, RecordKey, RunId, SessionId, SessionKey, SessionRef};
@@ -469,7 +469,8 @@ fn nothing_has_to_be_brought_back() {
     let claude = claude();
     let mut port = Port::new(&rig, &[&claude]);
     let session = SessionRef { agent: Agent::Claude, worktree: String::new(), session_id: claude.session_id.clone() };
-    port.transports.begin(Job::BringBack(session));
+    let comeback = Comeback { session, launch: None, order: String::new() };
+    port.transports.begin(Job::BringBack(Box::new(comeback)));
     let Some(Outcome::BroughtBack(_, Ok(words))) = port.outcomes.blocking_recv() else { panic!("not brought back") };
     assert!(words.contains("nothing has to be resumed"), "{words}");
     assert!(rig.starts().is_empty());

@@ -20,6 +20,7 @@ mod driver;
 mod files;
 mod headless;
 mod house;
+mod launch;
 mod machines;
 mod manual;
 mod real_run;

@@ -11,6 +11,7 @@ mod looks;
 mod needs_you;
 mod scenes;
 mod since;
+mod starting;
 mod talk;
 
 use std::sync::Arc;

@@ -69,7 +69,7 @@ pub fn holders() -> (Vec<Holder>, Option<u32>) {
 }
 
 /// The program itself, whatever its file is called in full.
-fn is_codex(process: &Process) -> bool {
+pub(super) fn is_codex(process: &Process) -> bool {
     process.name.starts_with("codex")
 }
 
@@ -183,9 +183,7 @@ fn home_of(process: &Process) -> Option<PathBuf> {
 
 /// The pane of a process.
 fn pane(process: &Process, settings: &Settings) -> Result<Pane, String> {
-    let variables = os::environment(process.pid);
-    let variable = variables.as_ref().and_then(|all| all.get("TMUX")).map(String::as_str);
-    tmux::pane_of(process, variable, &settings.tmux)
+    tmux::of(process, &settings.tmux)
 }
 
 /// The pane in which a thread is open.

@@ -313,14 +313,16 @@ impl Play {
                 let report = report(None, Some("the input box is empty"));
                 Some(sent(record, &delivery, true, report))
             }
-            Job::BringBack(session) => {
+            Job::BringBack(comeback) => {
+                let session = comeback.session;
                 let key = session.key();
                 self.seat(&key).map(|seat| {
                     seat.brought_back = true;
                     Outcome::BroughtBack(key, Ok(format!("{} is back in its session", session.agent)))
                 })
             }
-            Job::Git { .. } | Job::Lines { .. } | Job::Clipboard(_) => None,
+            // The driver of a demo's home starts no agent.
+            Job::Git { .. } | Job::Lines { .. } | Job::Clipboard(_) | Job::Launch(_) => None,
         };
         if let Some(outcome) = outcome {
             (self.report)(outcome);

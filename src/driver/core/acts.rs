@@ -36,7 +36,7 @@ impl<R: Records, T: Transcripts, A: Agents> Core<R, T, A> {
             Effect::Send(delivery) => self.begin_sending(key, delivery, false),
             Effect::PressEnter(delivery) => self.begin_sending(key, delivery, true),
             Effect::Clipboard { text } => self.agents.begin(Job::Clipboard(text)),
-            Effect::BringBack(session) => self.agents.begin(Job::BringBack(session)),
+            Effect::BringBack(session) => self.bring_back(session, format!("{key} {now}")),
             Effect::CreatePair(record) => self.create_pair_for(key, *record, acted, now),
             Effect::OrderPair(id, order) => self.order_pair(key, &id, &order, acted, now),
             Effect::CreateRun(record) => self.create_run_on(*record, acted, now),

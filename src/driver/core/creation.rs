@@ -42,6 +42,21 @@ impl Ids {
         format!("{}-{suffix}", now.strftime("%Y%m%d-%H%M%S"))
     }
 
+    /// A UUID of version 4, for an agent that lets its launcher choose the id.
+    pub fn uuid(&mut self) -> String {
+        let (high, low) = (self.step(), self.step());
+        let version = (high & !0xf000) | 0x4000;
+        let variant = (low >> 2) | (0b10 << 62);
+        format!(
+            "{:08x}-{:04x}-{:04x}-{:04x}-{:012x}",
+            version >> 32,
+            (version >> 16) & 0xffff,
+            version & 0xffff,
+            variant >> 48,
+            variant & 0xffff_ffff_ffff
+        )
+    }
+
     /// A step of SplitMix64: every seed gives another sequence, none repeats within a home's life.
     const fn step(&mut self) -> u64 {
         self.state = self.state.wrapping_add(0x9e37_79b9_7f4a_7c15);
@@ -125,7 +140,7 @@ impl<R: Records, T: Transcripts, A: Agents> Core<R, T, A> {
                 Command::CreateRun(order) => self.create_run(order, now),
                 Command::CreatePair(order) => self.create_pair(order, now),
                 Command::Session { session, control } => self.session_control(&session, control, now),
-                Command::Control { .. } | Command::LookNow => continue,
+                Command::Control { .. } | Command::StartSession(_) | Command::LookNow => continue,
             };
             let reply = reply.unwrap_or_else(Reply::Refused);
             self.replies.push_back((parked.ticket, reply));

@@ -6,7 +6,7 @@ use super::Core;
 use super::acts::not_saved;
 use super::books::Shelved;
 use super::kept::Held;
-use crate::driver::ports::{Agents, Job, Records, Transcripts};
+use crate::driver::ports::{Agents, Comeback, Job, Records, Transcripts};
 use crate::machine::{pair, run};
 use crate::model::command::{Command, Control, Refusal, RefusalKind, Reply, SessionControl};
 use crate::model::event::EventKind;
@@ -49,6 +49,7 @@ impl<R: Records, T: Transcripts, A: Agents> Core<R, T, A> {
                 self.session_control(&session, control, now)
             }
             Command::Session { session, control } => self.session_control(&session, control, now),
+            Command::StartSession(order) => return self.start_session(ticket, &order, now),
             Command::LookNow => {
                 self.tick(now);
                 Ok(Reply::Done { record: None, note: "looks at everything".to_owned() })
@@ -238,7 +239,7 @@ impl<R: Records, T: Transcripts, A: Agents> Core<R, T, A> {
                 "taken back"
             }
             SessionControl::BringBack => {
-                self.agents.begin(Job::BringBack(session));
+                self.bring_back(session, format!("{key} {now}"));
                 return Ok(Reply::Done { record: None, note: format!("resumes {key}") });
             }
             SessionControl::Reach { transport, permission_mode, model } => {
@@ -290,9 +291,21 @@ impl<R: Records, T: Transcripts, A: Agents> Core<R, T, A> {
         why.map_or(Ok(()), |why| Err(Refusal::not_now(why)))
     }
 
-    /// A session was brought back: what was paused because it was gone goes on.
+    /// Resumes a session with what it was launched with. The agents of one order come back side by side.
+    pub(super) fn bring_back(&mut self, session: SessionRef, order: String) {
+        let key = session.key();
+        let launch = self.sessions.get(&key).and_then(|known| known.facts.note.launch.clone());
+        self.coming_back.insert(key);
+        self.agents.begin(Job::BringBack(Box::new(Comeback { session, launch, order })));
+    }
+
+    /// A session was brought back: what was paused because it was gone goes on, once none of its sides is still awaited.
     pub(super) fn go_on_with(&mut self, session: &SessionKey, now: Timestamp) {
         for key in self.books.with_session(session) {
+            let sides = self.books.sides(&key).into_iter().flatten();
+            if sides.map(SessionRef::key).any(|side| self.coming_back.contains(&side)) {
+                continue;
+            }
             let order = match &key {
                 RecordKey::Run(id) => {
                     let of_run = self.books.run(id).and_then(|held| held.seen().paused_reason);

@@ -108,6 +108,7 @@ impl<R: Records, T: Transcripts, A: Agents> Core<R, T, A> {
             shown,
         };
         let mut projection = build::projection(&facts);
+        projection.launches = self.launches.views();
         projection.looking = self.sessions.values().any(Known::is_first_look);
         for view in &mut projection.runs {
             if let RecordKey::Run(id) = &view.key {

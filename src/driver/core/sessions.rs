@@ -64,6 +64,11 @@ impl Known {
         self.probing.is_some() && self.facts.reach.is_none()
     }
 
+    /// An observation at a later time, unless another is due.
+    pub fn look_again(&mut self, at: Timestamp, ask: ProbeAsk) {
+        self.probe_next.get_or_insert((at, ask));
+    }
+
     /// When something is due here.
     #[must_use]
     pub fn wake(&self) -> Option<Timestamp> {
@@ -173,6 +178,10 @@ impl<R: Records, T: Transcripts, A: Agents> Core<R, T, A> {
         }
         if is_new {
             self.find_sessions();
+            // A first message names a session.
+            for asked in self.launches.open().cloned().collect::<Vec<_>>() {
+                self.observe(&asked, now);
+            }
         }
         self.hear(now);
         if self.transcripts.signs() {
@@ -199,6 +208,11 @@ impl<R: Records, T: Transcripts, A: Agents> Core<R, T, A> {
             keys.extend(self.books.sides(&record).into_iter().flatten().map(SessionRef::key));
         }
         keys.extend(self.found.iter().take(OBSERVED).map(|found| found.session.key()));
+        // Those that were launched and have said nothing yet.
+        let silent = self.sessions.iter().filter(|(key, known)| {
+            known.facts.note.launch.is_some() && !self.found.iter().any(|found| found.session.key() == **key)
+        });
+        keys.extend(silent.take(OBSERVED).map(|(key, _)| key.clone()));
         for key in keys {
             self.observe(&key, now);
         }
@@ -289,9 +303,10 @@ impl<R: Records, T: Transcripts, A: Agents> Core<R, T, A> {
                     self.read_unused(&session, now);
                 }
                 self.dirty.extend(self.books.with_session(&session));
-                self.touched.insert(session);
+                self.touched.insert(session.clone());
                 self.screen.outdate();
                 self.due_sessions(now);
+                self.follow_launch(&session, now);
             }
             Outcome::Sent { record, entry, session, enter_only, report } => {
                 if self.books.sides(&record).is_none() {
@@ -311,6 +326,8 @@ impl<R: Records, T: Transcripts, A: Agents> Core<R, T, A> {
                 self.trees.counted((worktree, base), now, state);
             }
             Outcome::BroughtBack(session, result) => self.brought_back(&session, result, now),
+            Outcome::Launched(session, result) => self.launched(&session, result, now),
+            Outcome::RunsAs(session, launch) => self.runs_as(&session, launch, now),
             Outcome::Copied(result) => match result {
                 Ok(how) => self.notice(how, false, now),
                 Err(why) => self.notice(format!("can't copy: {why}"), true, now),
@@ -335,6 +352,7 @@ impl<R: Records, T: Transcripts, A: Agents> Core<R, T, A> {
 
     fn brought_back(&mut self, session: &SessionKey, result: Result<String, String>, now: Timestamp) {
         let is_back = result.is_ok();
+        self.coming_back.remove(session);
         let (what, is_error) = match result {
             Ok(how) => (format!("brought {session} back: {how}"), false),
             Err(why) => (format!("can't bring {session} back: {why}"), true),

@@ -126,7 +126,7 @@ fn form_page(app: &App, shown: &mut crate::ui::form::Form, area: Rect) -> Page {
     let columns = inner(area);
     let mut words = vec![(Action::Open, form::main_word(shown)), (Action::NextPane, "field"), (Action::Back, "back")];
     let does = match shown.kind {
-        FormKind::NewRun | FormKind::NewPair => "start",
+        FormKind::NewRun | FormKind::NewPair | FormKind::StartAgent => "start",
         FormKind::More(..) => "go on",
         FormKind::Options(..) | FormKind::RenameRun(..) | FormKind::RenameSession(_) => "save",
     };

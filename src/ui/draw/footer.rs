@@ -281,6 +281,6 @@ fn session_keys(app: &App, place: Place) -> Vec<KeyWord> {
         Some(_) => wanted.push((Action::BringBack, "bring back")),
         None => {}
     }
-    wanted.extend([(Action::Search, "search"), (Action::Rename, "rename")]);
+    wanted.extend([(Action::StartAgent, "start"), (Action::Search, "search"), (Action::Rename, "rename")]);
     named(app, place, &wanted)
 }

@@ -162,10 +162,14 @@ fn value_spans(field: &Field, focused: bool, room: usize, fold: &str) -> (Vec<Sp
         }
         Value::Tick(on) => (vec![tone_if(focused, if *on { "yes" } else { "no" })], None),
         Value::Prompt(words, standard) => {
-            let words = if words == standard {
+            let words = if words.is_empty() && standard.is_empty() {
+                "none".to_owned()
+            } else if words == standard {
                 "standard".to_owned()
             } else if words.is_empty() {
                 "empty".to_owned()
+            } else if standard.is_empty() {
+                crate::model::text::first_line(words)
             } else {
                 format!("yours: {}", crate::model::text::first_line(words))
             };
@@ -183,7 +187,9 @@ fn tone_if(focused: bool, words: &str) -> Span {
 /// The main key of a form, for the footer: what Enter does.
 pub fn main_word(form: &Form) -> &'static str {
     match form.focused().map(|field| &field.value) {
-        Some(Value::Button) if matches!(form.kind, FormKind::NewRun | FormKind::NewPair) => "start",
+        Some(Value::Button) if matches!(form.kind, FormKind::NewRun | FormKind::NewPair | FormKind::StartAgent) => {
+            "start"
+        }
         Some(Value::Button) if matches!(form.kind, FormKind::More(..)) => "go on",
         Some(Value::Button) => "save",
         Some(Value::Choice { .. }) => "pick",

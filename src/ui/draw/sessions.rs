@@ -4,6 +4,7 @@ use ratatui::layout::Rect;
 
 use super::{Page, bits, footer, run};
 use crate::model::ids::SessionKey;
+use crate::model::launch::chosen;
 use crate::model::session::{SessionState, TURN_ENDED};
 use crate::projection::SessionView;
 use crate::ui::app::{App, Screen};
@@ -136,7 +137,8 @@ fn nothing(app: &App, columns: usize, older: usize) -> Vec<Row> {
     } else if older > 0 {
         format!("No session holds \"{}\".\nEsc shows all of them again.", app.sessions_filter.text())
     } else {
-        "No session of Claude Code or Codex was found.\n\nStart claude or codex anywhere, best in a tmux pane: it appears here with its first message.".to_owned()
+        "No session of Claude Code or Codex was found.\n\nS starts one here. One that you start yourself, best in a tmux pane, appears with its first message."
+            .to_owned()
     };
     let mut rows = vec![Row::blank()];
     rows.extend(wrap_text(&words, Tone::Text, columns));
@@ -174,6 +176,9 @@ pub fn header(app: &App, key: &SessionKey, columns: usize, times: &Times) -> Vec
         Row::of(vec![toned(Tone::Strong, title)]).tail(vec![toned(tone, format!("{glyph} {state}"))]),
         Row::plain(place.join(" · ")).tail(vec![text(since)]),
     ];
+    if let Some(chosen) = view.launch.as_ref().map(chosen).filter(|chosen| !chosen.is_empty()) {
+        rows.push(Row::plain(chosen));
+    }
     if title != view.session.session_id.as_str() {
         rows.push(Row::plain(view.session.session_id.as_str()));
     }

@@ -130,6 +130,12 @@ impl Records for MemRecords {
         Ok(())
     }
 
+    fn forget_session(&mut self, key: &SessionKey) -> Result<(), SaveError> {
+        self.may_save(key.session_id.as_str())?;
+        self.disk.borrow_mut().sessions.remove(key);
+        Ok(())
+    }
+
     fn append_event(&mut self, event: &Event) -> Result<(), SaveError> {
         self.journal.borrow_mut().push(format!("publish {:?}", event.kind));
         self.disk.borrow_mut().events.push(event.clone());

@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use jiff::{SignedDuration, Timestamp};
 use trellis::driver::core::{Core, Input, Options};
-use trellis::driver::ports::{Agents, FoundSession, Job, Outcome, TranscriptRead, Transcripts};
+use trellis::driver::ports::{Agents, Comeback, FoundSession, Job, Launched, Outcome, TranscriptRead, Transcripts};
 use trellis::machine::TranscriptFact;
 use trellis::model::command::{Command, Control, NewPair, NewRun, Reply};
 use trellis::model::config::{FirstPhase, PairConfig, RunConfig};
@@ -16,12 +16,14 @@ use trellis::model::conversation::{
 };
 use trellis::model::event::EventKind;
 use trellis::model::ids::{Agent, MessageId, RecordId, RecordKey, SessionId, SessionKey, SessionRef, TurnId};
+use trellis::model::launch::Start;
 use trellis::model::outbox::TranscriptMark;
 use trellis::model::pair::{Kickoff, PairRecord};
 use trellis::model::reach::{
     InputBox, LiveStatus, OnItsWay, ProbeAsk, ProcessFact, ProcessMark, Reach, SendReport, Ticks, Transport,
 };
 use trellis::model::run::RunRecord;
+use trellis::model::session::Launch;
 
 pub use super::disk::{Disk, Journal, MemRecords};
 
@@ -166,7 +168,12 @@ impl Agents for MemAgents {
             Job::PressEnter(record, delivery) => {
                 self.journal.borrow_mut().push(format!("enter {} of {record}", delivery.entry));
             }
-            Job::Probe(_) | Job::Git { .. } | Job::Lines { .. } | Job::Clipboard(_) | Job::BringBack(_) => {}
+            Job::Probe(_)
+            | Job::Git { .. }
+            | Job::Lines { .. }
+            | Job::Clipboard(_)
+            | Job::BringBack(_)
+            | Job::Launch(_) => {}
         }
         self.jobs.borrow_mut().push_back(job);
     }
@@ -200,6 +207,15 @@ pub struct World {
     pub processes: BTreeMap<SessionKey, ProcessMark>,
     /// What every observation was asked.
     pub asked: Vec<ProbeAsk>,
+    /// What was asked for: sessions to start and to bring back.
+    pub starts: Vec<Start>,
+    pub comebacks: Vec<Comeback>,
+    /// What comes of opening a window.
+    pub window: Result<Launched, String>,
+    /// What is seen of a session that was just started.
+    pub seen_first: Option<Reach>,
+    /// What is seen of a session instead of what would be.
+    pub reaches: BTreeMap<SessionKey, Reach>,
     later: Vec<(Timestamp, Later)>,
     seed: u64,
 }
@@ -254,6 +270,11 @@ impl World {
             lossy: false,
             processes: BTreeMap::new(),
             asked: Vec::new(),
+            starts: Vec::new(),
+            comebacks: Vec::new(),
+            window: Ok(Launched { launch: Launch::default(), place: "pane %5".to_owned(), named: None }),
+            seen_first: None,
+            reaches: BTreeMap::new(),
             later: Vec::new(),
             seed,
         }
@@ -459,15 +480,37 @@ impl World {
             Job::Clipboard(_) => {
                 self.soon(soon, Outcome::Copied(Ok("copied".to_owned())));
             }
-            Job::BringBack(session) => {
-                self.dead.retain(|dead| dead != &session.key());
-                let back = Outcome::BroughtBack(session.key(), Ok("in a new window".to_owned()));
-                self.soon(soon, back);
+            Job::BringBack(comeback) => {
+                let key = comeback.session.key();
+                self.dead.retain(|dead| dead != &key);
+                self.soon(soon, Outcome::BroughtBack(key, Ok("in a new window".to_owned())));
+                self.comebacks.push(*comeback);
+            }
+            Job::Launch(start) => {
+                if let Some(first) = self.seen_first.clone() {
+                    self.reaches.insert(start.session.clone(), first);
+                }
+                self.soon(soon, Outcome::Launched(start.session.clone(), self.window.clone()));
+                self.starts.push(*start);
             }
         }
     }
 
+    /// Something was learnt of the world.
+    pub fn tell(&mut self, outcome: Outcome) {
+        self.soon(self.now, outcome);
+    }
+
+    /// A program in a pane, as it is seen.
+    pub fn alive(&self) -> Reach {
+        let process = ProcessFact::Alive { pid: 1, started_at: None };
+        Reach { transport: Some(Transport::Tmux), process, ..self.reach(&claude().key()) }
+    }
+
     fn reach(&self, session: &SessionKey) -> Reach {
+        if let Some(reach) = self.reaches.get(session) {
+            return Reach { at: self.now, ..reach.clone() };
+        }
         let is_dead = self.dead.contains(session);
         let is_open = self.talks.borrow().conversations.get(session).is_some_and(Conversation::is_open);
         Reach {

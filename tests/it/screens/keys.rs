@@ -257,7 +257,8 @@ fn quitting_asks_while_a_run_goes() {
 fn a_new_run_is_started_from_the_form() {
     let mut rig = rig(scenes::two_sessions());
     let effects = rig.press("n Enter");
-    let Effect::Send { command: Command::CreateRun(new), then: Then::Form } = &effects[0] else {
+    assert_eq!(effects[0], Effect::LookAround, "agents may have been opened meanwhile");
+    let Effect::Send { command: Command::CreateRun(new), then: Then::Form } = &effects[1] else {
         panic!("{effects:?}")
     };
     assert_eq!(new.implementer.session_id.as_str(), "%1");

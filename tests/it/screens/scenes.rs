@@ -574,6 +574,7 @@ fn session_view(agent: Agent, id: &str, title: &str, state: SessionState, age: i
         branch: Some("main".to_owned()),
         path: format!("/home/dev/.claude/projects/shop/{id}.jsonl"),
         agent,
+        launch: None,
     }
 }
 

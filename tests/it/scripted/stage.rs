@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 use trellis::agent::scripted::home::{Stage, Wanted, open, prepare};
 use trellis::agent::scripted::scenes::Scene;
 use trellis::agent::scripted::world::World;
-use trellis::driver::ports::{Agents, Job, Outcome};
+use trellis::driver::ports::{Agents, Comeback, Job, Outcome};
 use trellis::machine::Delivery;
 use trellis::model::conversation::{Conversation, Turn};
 use trellis::model::ids::{Agent, EntryId, RecordKey, Role, RunId, SessionKey};
@@ -201,7 +201,7 @@ fn a_program_that_has_ended_takes_nothing_until_it_is_brought_back() {
         other => panic!("{other:?}"),
     }
     let session = play.stage.session(Role::Reviewer).unwrap();
-    play.world.begin(Job::BringBack(session));
+    play.world.begin(Job::BringBack(Box::new(Comeback { session, launch: None, order: String::new() })));
     match play.outcomes.recv_timeout(Duration::from_secs(10)).unwrap() {
         Outcome::BroughtBack(_, Ok(words)) => assert_eq!(words, "codex is back in its session"),
         other => panic!("{other:?}"),

@@ -209,6 +209,10 @@ impl Records for Shelf {
         self.store.save_session(key, note)
     }
 
+    fn forget_session(&mut self, key: &SessionKey) -> Result<(), SaveError> {
+        self.store.forget_session(key)
+    }
+
     fn append_event(&mut self, event: &Event) -> Result<(), SaveError> {
         if self.world.borrow().dead { Ok(()) } else { self.store.append_event(event) }
     }

@@ -55,9 +55,9 @@ impl Agents for Hands {
                 let seen = Outcome::Lines { worktree, base, state: None };
                 world.after(wait, Happening::Outcome(epoch, Box::new(seen)));
             }
-            Job::Clipboard(_) => {}
-            Job::BringBack(session) => {
-                let done = Outcome::BroughtBack(session.key(), Ok("it is back".into()));
+            Job::Clipboard(_) | Job::Launch(_) => {}
+            Job::BringBack(comeback) => {
+                let done = Outcome::BroughtBack(comeback.session.key(), Ok("it is back".into()));
                 world.after(wait, Happening::Outcome(epoch, Box::new(done)));
             }
         }

@@ -1,0 +1,134 @@
+//! `trellis session new`: an agent is started in a tmux window, or without one. What can be started is the driver's word;
+//! this orders, and tells how far it came.
+
+use std::fs;
+use std::io::Read as _;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use clap::Args;
+
+use super::drive::tell_problems;
+use super::start::refused;
+use super::{AgentArg, Failure, Place, WayArg, out};
+
+use crate::boot::{Engine, Ground, How};
+use crate::model::command::{Command, Reply};
+use crate::model::launch::NewSession;
+use crate::model::reach::Transport;
+use crate::model::tempo::Tempo;
+use crate::projection::{LaunchStage, LaunchView};
+
+/// How long an agent may take to come up. It is not ended after that: it only is not waited for.
+const PATIENCE: Duration = Duration::from_mins(1);
+
+/// `trellis session new`.
+#[derive(Debug, Args)]
+pub struct NewArgs {
+    /// Which program.
+    #[arg(long, value_enum)]
+    pub agent: AgentArg,
+    /// The folder it works in [default: this one].
+    #[arg(long, value_name = "DIR")]
+    pub worktree: Option<PathBuf>,
+    /// In a window of its own, or run by trellis for each message.
+    #[arg(long, value_enum, default_value = "tmux")]
+    pub transport: WayArg,
+    /// What it may do unasked. claude: manual, acceptEdits, auto, plan, dontAsk, bypassPermissions; codex: read-only,
+    /// workspace-write, workspace-write/never, danger-full-access, danger-full-access/never [default: what its own
+    /// settings say].
+    #[arg(long, value_name = "MODE")]
+    pub permission_mode: Option<String>,
+    /// Its model [default: what its own settings say].
+    #[arg(long, value_name = "MODEL")]
+    pub model: Option<String>,
+    /// Your first message; `-` reads standard input.
+    #[arg(long, value_name = "TEXT", allow_hyphen_values = true)]
+    pub prompt: Option<String>,
+    /// A name in trellis.
+    #[arg(long, value_name = "NAME")]
+    pub name: Option<String>,
+}
+
+/// Starts a session and says how far it came: up, waiting for a person, or not to be started.
+///
+/// # Errors
+/// Refused, or the agent ended at once.
+pub fn new(place: &Place<'_>, args: NewArgs) -> Result<(), Failure> {
+    let ground = Ground::of(place)?;
+    ground.refuse_if_driven()?;
+    tell_problems(&ground);
+    let is_named = args.prompt.is_some();
+    let order = order(&ground, args)?;
+    let engine = Engine::start(ground, How::RecordOnly, Tempo::REAL)?;
+    let outcome = engine.block_on(async {
+        match engine.handle.send(Command::StartSession(order)).await {
+            Reply::Done { note, .. } => out::note(&note),
+            Reply::Refused(refusal) => return Err(refused(&refusal)),
+        }
+        come_up(&engine, is_named).await
+    });
+    engine.finish().and(outcome)
+}
+
+fn order(ground: &Ground, args: NewArgs) -> Result<NewSession, Failure> {
+    let here = ground.environment.current_dir.as_deref().unwrap_or_else(|| Path::new("/"));
+    let named = args.worktree.as_deref().unwrap_or_else(|| Path::new("."));
+    let folder = ground.environment.absolute(here, named);
+    let real = fs::canonicalize(&folder).ok().filter(|folder| folder.is_dir());
+    let real =
+        real.ok_or_else(|| Failure::refused(format!("worktree: the folder {} is not there", folder.display())))?;
+    let worktree = real.to_str().ok_or_else(|| Failure::refused("worktree: its name is not UTF-8"))?.to_owned();
+    let prompt = match args.prompt {
+        Some(text) if text == "-" => {
+            let mut text = String::new();
+            let read = std::io::stdin().lock().read_to_string(&mut text);
+            read.map_err(|error| Failure::refused(format!("can't read the first message: {error}")))?;
+            Some(text.trim_end().to_owned())
+        }
+        prompt => prompt,
+    };
+    Ok(NewSession {
+        agent: args.agent.into(),
+        worktree,
+        transport: match args.transport {
+            WayArg::Tmux => Transport::Tmux,
+            WayArg::Headless => Transport::Headless,
+        },
+        permission_mode: args.permission_mode,
+        model: args.model,
+        prompt,
+        name: args.name,
+    })
+}
+
+/// Waits until the agent is up, asks something, or has ended; then says so with its session.
+async fn come_up(engine: &Engine, is_named: bool) -> Result<(), Failure> {
+    let mut projections = engine.handle.projections();
+    let settled = projections.wait_for(|projection| {
+        projection.launches.last().is_some_and(|launch| match launch.stage {
+            LaunchStage::Starting => false,
+            LaunchStage::Unnamed => !is_named,
+            LaunchStage::Waits | LaunchStage::Up | LaunchStage::Ended => true,
+        })
+    });
+    let settled = tokio::time::timeout(PATIENCE, settled).await;
+    let launch = match settled {
+        Ok(Ok(projection)) => projection.launches.last().cloned(),
+        Ok(Err(_)) => return Err(Failure::refused("told to end; the agent goes on without being watched")),
+        Err(_) => engine.handle.projection().launches.last().cloned(),
+    };
+    match launch {
+        Some(launch) if launch.stage == LaunchStage::Ended => Err(Failure::refused(launch.words)),
+        Some(launch) => out::line(&out::plain(&words(&launch))),
+        None => Err(Failure::internal("the start was forgotten")),
+    }
+}
+
+fn words(launch: &LaunchView) -> String {
+    let said = match launch.stage {
+        LaunchStage::Starting => format!("{}, and has not come up yet", launch.words),
+        _ => launch.words.clone(),
+    };
+    format!("{}  {said}", launch.session)
+}
