@@ -24,6 +24,7 @@ mod headless;
 mod hooks;
 mod keys;
 mod kills;
+mod launch;
 mod leaving;
 mod real_agents;
 mod real_agents_headless;

@@ -1,0 +1,107 @@
+//! Starting agents from the command line and by a key, in a real terminal; the programs are stand-ins.
+
+use std::fs;
+use std::os::unix::fs::PermissionsExt as _;
+use std::process::Command;
+
+use crate::terminal::{NARROW, Terminal, WIDE};
+
+/// A terminal in which `claude` and `codex` are stand-ins that keep their files below the test's own folder.
+fn terminal(size: (u16, u16)) -> Option<Terminal> {
+    let said = Command::new("python3").args(["-c", "import sys; print(sys.executable)"]).output();
+    let Ok(said) = said else {
+        println!("skipped: no python3");
+        return None;
+    };
+    let python = String::from_utf8_lossy(&said.stdout).trim().to_owned();
+    let terminal = Terminal::open(size);
+    let at = |name: &str| terminal.folder.path().join(name);
+    for name in ["bin", "shop", "fake", ".claude", ".codex"] {
+        fs::create_dir(at(name)).unwrap();
+    }
+    for name in ["claude", "codex"] {
+        let script = include_str!("../fixtures/fake_cli/start.py");
+        fs::write(at("bin").join(name), format!("#!{python}\n{script}")).unwrap();
+        fs::set_permissions(at("bin").join(name), fs::Permissions::from_mode(0o755)).unwrap();
+    }
+    // The programs are started by the tmux server, with its variables and those that trellis gives them.
+    for (name, value) in [("FAKE_CLI", "fake"), ("CLAUDE_CONFIG_DIR", ".claude"), ("CODEX_HOME", ".codex")] {
+        terminal.tmux(&["set-environment", "-g", name, at(value).to_str().unwrap()]);
+    }
+    let (bin, home) = (at("bin"), at("."));
+    terminal.run(&format!("cd {}/shop; export PATH={}:$PATH; clear", home.display(), bin.display()));
+    terminal.wait("an empty screen", |screen| screen.trim() == "ready$");
+    Some(terminal)
+}
+
+fn starts(terminal: &Terminal) -> Vec<Vec<String>> {
+    let log = fs::read_to_string(terminal.folder.path().join("fake/starts")).unwrap_or_default();
+    log.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
+}
+
+#[test]
+fn session_new_starts_an_agent_and_says_where_and_how_far() {
+    let Some(terminal) = terminal(WIDE) else { return };
+    terminal.trellis("session new --agent claude --permission-mode plan --model opus --prompt 'Hello; there' --name first");
+    let screen = terminal.wait_for("ended 0");
+    assert!(screen.contains("claude is up in %1"), "{screen}");
+    let [start] = &starts(&terminal)[..] else { panic!("{:?}", starts(&terminal)) };
+    assert_eq!(start[..5], ["claude", "--permission-mode", "plan", "--model", "opus"]);
+    assert_eq!(start.last().map(String::as_str), Some("Hello; there"));
+    terminal.trellis("session list");
+    let screen = terminal.wait_for("ended 0");
+    assert!(screen.contains("“first”") && screen.contains("%1"), "{screen}");
+    // A mistake is one line and starts nothing.
+    terminal.trellis("session new --agent claude --permission-mode yolo");
+    assert!(terminal.wait_for("ended 1").contains("permission_mode: claude knows no yolo"));
+    terminal.trellis("session new --agent codex --worktree /no/such/folder");
+    assert!(terminal.wait_for("ended 1").contains("the folder /no/such/folder is not there"));
+    // A question of its start is said with its pane, and is no failure.
+    fs::write(terminal.folder.path().join("fake/behave"), "dialog").unwrap();
+    terminal.trellis("session new --agent codex --prompt Hello");
+    let screen = terminal.wait_for("ended 0");
+    assert!(screen.contains("codex waits for you in %2: its question whether to trust the folder"), "{screen}");
+    assert_eq!(starts(&terminal).len(), 2);
+}
+
+#[test]
+fn a_key_starts_an_agent_from_the_dashboard() {
+    for size in [NARROW, WIDE] {
+        let Some(terminal) = terminal(size) else { return };
+        terminal.trellis("");
+        terminal.wait_for("runs");
+        terminal.press_for(&["2"], "No session of Claude");
+        terminal.press_for(&["S"], "start an agent");
+        terminal.keep("start_agent");
+        // The folder is the one trellis was started in; the agent is claude; Enter starts.
+        terminal.keys(&["Enter"]);
+        terminal.wait("the session in the list", |screen| screen.contains("%1") && !screen.contains("start an agent"));
+        terminal.keep("started_agent");
+        assert_eq!(starts(&terminal).len(), 1);
+        let panes = terminal.tmux(&["list-panes", "-a", "-F", "#{session_name} #{pane_current_command}"]).stdout;
+        let panes = String::from_utf8_lossy(&panes).into_owned();
+        assert!(panes.contains("t claude"), "a window beside trellis: {panes}");
+        // What a person looks at stays.
+        assert_eq!(terminal.fact("window_index"), "0");
+        terminal.press_until(&["q"], "the end", |screen| screen.contains("ended 0"));
+    }
+}
+
+#[test]
+fn a_home_that_another_process_drives_is_refused_by_its_pid() {
+    let Some(terminal) = terminal(NARROW) else { return };
+    terminal.trellis("");
+    terminal.wait_for("runs");
+    let output = Command::new(crate::terminal::program())
+        .args(["session", "new", "--agent", "claude", "--home"])
+        .arg(terminal.home())
+        .env_clear()
+        .env("PATH", "/usr/bin:/bin")
+        .env("HOME", terminal.folder.path())
+        .output()
+        .unwrap();
+    let said = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert_eq!(output.status.code(), Some(1));
+    assert!(said.contains("pid ") && said.contains("drives"), "{said}");
+    assert!(starts(&terminal).is_empty());
+}
