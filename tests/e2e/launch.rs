@@ -28,8 +28,10 @@ fn terminal(size: (u16, u16)) -> Option<Terminal> {
     for (name, value) in [("FAKE_CLI", "fake"), ("CLAUDE_CONFIG_DIR", ".claude"), ("CODEX_HOME", ".codex")] {
         terminal.tmux(&["set-environment", "-g", name, at(value).to_str().unwrap()]);
     }
-    let (bin, home) = (at("bin"), at("."));
-    terminal.run(&format!("cd {}/shop; export PATH={}:$PATH; clear", home.display(), bin.display()));
+    // As a shell in this pane has them: a new window goes to this very server.
+    let inside = format!("TMUX={},{},0 TMUX_PANE=%0", terminal.fact("socket_path"), terminal.fact("pid"));
+    let (bin, shop) = (at("bin"), at("shop"));
+    terminal.run(&format!("cd {}; export {inside} PATH={}:$PATH; clear", shop.display(), bin.display()));
     terminal.wait("an empty screen", |screen| screen.trim() == "ready$");
     Some(terminal)
 }
@@ -42,20 +44,25 @@ fn starts(terminal: &Terminal) -> Vec<Vec<String>> {
 #[test]
 fn session_new_starts_an_agent_and_says_where_and_how_far() {
     let Some(terminal) = terminal(WIDE) else { return };
-    terminal.trellis("session new --agent claude --permission-mode plan --model opus --prompt 'Hello; there' --name first");
+    terminal
+        .trellis("session new --agent claude --permission-mode plan --model opus --prompt 'Hello; there' --name first");
     let screen = terminal.wait_for("ended 0");
     assert!(screen.contains("claude is up in %1"), "{screen}");
     let [start] = &starts(&terminal)[..] else { panic!("{:?}", starts(&terminal)) };
     assert_eq!(start[..5], ["claude", "--permission-mode", "plan", "--model", "opus"]);
     assert_eq!(start.last().map(String::as_str), Some("Hello; there"));
     terminal.trellis("session list");
-    let screen = terminal.wait_for("ended 0");
-    assert!(screen.contains("“first”") && screen.contains("%1"), "{screen}");
+    let screen = terminal.wait_for("“first”");
+    assert!(screen.contains("%1"), "{screen}");
     // A mistake is one line and starts nothing.
     terminal.trellis("session new --agent claude --permission-mode yolo");
-    assert!(terminal.wait_for("ended 1").contains("permission_mode: claude knows no yolo"));
+    terminal.wait("its refusal", |screen| {
+        screen.contains("permission_mode: claude knows no yolo") && screen.contains("ended 1")
+    });
     terminal.trellis("session new --agent codex --worktree /no/such/folder");
-    assert!(terminal.wait_for("ended 1").contains("the folder /no/such/folder is not there"));
+    terminal.wait("its refusal", |screen| {
+        screen.contains("the folder /no/such/folder is not there") && screen.contains("ended 1")
+    });
     // A question of its start is said with its pane, and is no failure.
     fs::write(terminal.folder.path().join("fake/behave"), "dialog").unwrap();
     terminal.trellis("session new --agent codex --prompt Hello");
@@ -69,18 +76,17 @@ fn a_key_starts_an_agent_from_the_dashboard() {
     for size in [NARROW, WIDE] {
         let Some(terminal) = terminal(size) else { return };
         terminal.trellis("");
-        terminal.wait_for("runs");
+        terminal.wait_for("No run yet");
         terminal.press_for(&["2"], "No session of Claude");
         terminal.press_for(&["S"], "start an agent");
         terminal.keep("start_agent");
         // The folder is the one trellis was started in; the agent is claude; Enter starts.
         terminal.keys(&["Enter"]);
         terminal.wait("the session in the list", |screen| screen.contains("%1") && !screen.contains("start an agent"));
+        terminal.wait("its start", |_| starts(&terminal).len() == 1);
         terminal.keep("started_agent");
-        assert_eq!(starts(&terminal).len(), 1);
-        let panes = terminal.tmux(&["list-panes", "-a", "-F", "#{session_name} #{pane_current_command}"]).stdout;
-        let panes = String::from_utf8_lossy(&panes).into_owned();
-        assert!(panes.contains("t claude"), "a window beside trellis: {panes}");
+        let panes = terminal.tmux(&["list-panes", "-a", "-F", "#{session_name} #{window_index}"]).stdout;
+        assert_eq!(String::from_utf8_lossy(&panes), "t 0\nt 1\n", "a window beside trellis");
         // What a person looks at stays.
         assert_eq!(terminal.fact("window_index"), "0");
         terminal.press_until(&["q"], "the end", |screen| screen.contains("ended 0"));
@@ -91,7 +97,7 @@ fn a_key_starts_an_agent_from_the_dashboard() {
 fn a_home_that_another_process_drives_is_refused_by_its_pid() {
     let Some(terminal) = terminal(NARROW) else { return };
     terminal.trellis("");
-    terminal.wait_for("runs");
+    terminal.wait_for("No run yet");
     let output = Command::new(crate::terminal::program())
         .args(["session", "new", "--agent", "claude", "--home"])
         .arg(terminal.home())

@@ -272,7 +272,11 @@ impl World {
             asked: Vec::new(),
             starts: Vec::new(),
             comebacks: Vec::new(),
-            window: Ok(Launched { launch: Launch::default(), place: "pane %5".to_owned(), named: None }),
+            window: Ok(Launched {
+                launch: Launch { worktree: "/w/shop".to_owned(), ..Launch::default() },
+                place: "pane %5".to_owned(),
+                named: None,
+            }),
             seen_first: None,
             reaches: BTreeMap::new(),
             later: Vec::new(),
