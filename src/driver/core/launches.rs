@@ -169,8 +169,8 @@ impl<R: Records, T: Transcripts, A: Agents> Core<R, T, A> {
         let since = one.since;
         let Some(reach) = self.sessions.get(asked).and_then(|known| known.facts.reach.clone()) else { return };
         if let Some((id, proof)) = reach.replaced_by.as_ref().filter(|_| is_unnamed(&asked.session_id)) {
-            let place = if reach.place.is_empty() { "its pane" } else { &reach.place };
-            return self.named(asked, id.clone(), place, proof, now);
+            let place = self.launches.get(asked).map(|one| one.view.place.clone()).filter(|place| !place.is_empty());
+            return self.named(asked, id.clone(), place.as_deref().unwrap_or("its pane"), proof, now);
         }
         let agent = asked.agent;
         match (&reach.process, &reach.status) {
