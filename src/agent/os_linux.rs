@@ -4,6 +4,8 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
+use std::thread;
+use std::time::Duration;
 
 use jiff::Timestamp;
 
@@ -11,6 +13,10 @@ use super::{Process, Variables};
 
 /// Start times in procfs are told in this unit on every architecture that still exists.
 const TICKS_PER_SECOND: i64 = 100;
+
+/// How often, and how far apart, a process without any words is looked at again: some blank theirs for good.
+const EXEC_LOOKS: u32 = 20;
+const EXEC_PAUSE: Duration = Duration::from_millis(1);
 
 pub(super) fn process(pid: u32) -> Option<Process> {
     // Bytes: a program's name is whatever it calls itself.
@@ -24,7 +30,7 @@ pub(super) fn processes() -> Vec<Process> {
 }
 
 pub(super) fn environment(pid: u32) -> Option<Variables> {
-    let bytes = fs::read(format!("/proc/{pid}/environ")).ok()?;
+    let bytes = settled(pid, "environ")?;
     let mut variables = BTreeMap::new();
     for entry in bytes.split(|byte| *byte == 0) {
         if let Some((name, value)) = String::from_utf8_lossy(entry).split_once('=') {
@@ -35,9 +41,26 @@ pub(super) fn environment(pid: u32) -> Option<Variables> {
 }
 
 pub(super) fn argv(pid: u32) -> Option<Vec<String>> {
-    let bytes = fs::read(format!("/proc/{pid}/cmdline")).ok()?;
+    let bytes = settled(pid, "cmdline")?;
     let bytes = bytes.strip_suffix(&[0]).unwrap_or(&bytes);
     Some(bytes.split(|byte| *byte == 0).map(|word| String::from_utf8_lossy(word).into_owned()).collect())
+}
+
+/// What a process was started with. While it becomes another program (`exec`) the file is empty or cut for an instant, and
+/// whoever takes that for an answer overlooks a living process: it is read until two looks agree.
+fn settled(pid: u32, name: &str) -> Option<Vec<u8>> {
+    let path = format!("/proc/{pid}/{name}");
+    let mut bytes = fs::read(&path).ok()?;
+    for _ in 0..EXEC_LOOKS {
+        let again = fs::read(&path).ok()?;
+        // The kernel's own threads have no program.
+        if again == bytes && (!bytes.is_empty() || executable(pid).is_none()) {
+            break;
+        }
+        bytes = again;
+        thread::sleep(EXEC_PAUSE);
+    }
+    Some(bytes)
 }
 
 pub(super) fn executable(pid: u32) -> Option<PathBuf> {

@@ -27,3 +27,19 @@ fn torn_lines_are_none() {
     assert_eq!(parse_stat(1, ""), None);
     assert_eq!(parse_stat(1, "1 (x) S 2"), None);
 }
+
+#[test]
+fn a_process_between_two_programs_keeps_its_words() {
+    // One process that becomes the same program again and again: its words are gone for an instant each time.
+    let again = r#"[ "$1" -gt 0 ] && exec /bin/sh -c "$0" $(($1 - 1)) --resume an-id"#;
+    let mut child = std::process::Command::new("/bin/sh");
+    let mut child = child.args(["-c", again, "1000", "--resume", "an-id"]).spawn().unwrap();
+    while child.try_wait().unwrap().is_none() {
+        let (words, variables) = (argv(child.id()), environment(child.id()));
+        // At its end it has no program any more, and no words.
+        if executable(child.id()).is_some() {
+            assert!(words.iter().flatten().any(|word| word == "an-id"), "{words:?}");
+            assert!(variables.iter().any(|seen| seen.contains_key("PATH")), "{variables:?}");
+        }
+    }
+}
