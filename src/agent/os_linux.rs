@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::fs;
+use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 use std::thread;
@@ -72,7 +73,12 @@ pub(super) fn folder(pid: u32) -> Option<PathBuf> {
 }
 
 pub(super) fn written_files(pid: u32) -> Option<Vec<PathBuf>> {
-    let entries = fs::read_dir(format!("/proc/{pid}/fd")).ok()?;
+    let entries = match fs::read_dir(format!("/proc/{pid}/fd")) {
+        Ok(entries) => entries,
+        // One that has ended holds nothing.
+        Err(error) if error.kind() == ErrorKind::NotFound => return Some(Vec::new()),
+        Err(_) => return None,
+    };
     // A descriptor may be closed between listing and reading: that one is left out.
     let files = entries.filter_map(|entry| {
         let entry = entry.ok()?;

@@ -30,3 +30,10 @@ fn a_file_that_is_open_to_write_is_listed_and_one_that_is_only_read_is_not() {
     drop(file.into_file());
     assert!(!written_files(std::process::id()).unwrap().contains(&path), "{reading:?}");
 }
+
+#[test]
+fn a_process_that_has_ended_holds_nothing() {
+    let mut child = std::process::Command::new("true").spawn().unwrap();
+    child.wait().unwrap();
+    assert_eq!(written_files(child.id()), Some(Vec::new()));
+}

@@ -144,6 +144,14 @@ impl App {
             .collect()
     }
 
+    /// Whether a line of the log holds what is looked for there.
+    #[must_use]
+    pub fn is_sought(&self, line: &Decision) -> bool {
+        let needle = self.log_filter.text().to_lowercase();
+        let holds = |words: &str| words.to_lowercase().contains(&needle);
+        !needle.is_empty() && (holds(&line.what) || holds(&line.evidence))
+    }
+
     /// Whether a list would stand otherwise if it did not hold still.
     #[must_use]
     pub fn order_is_stale(&self) -> bool {

@@ -1,6 +1,7 @@
 //! What happens to the screen's state when something happens: messages in, effects out. Pure.
 //! Orders about a run or session are in `order_keys`, their replies in `reply`, what lies over a screen in `overlay`.
 
+use std::ops::Range;
 use std::sync::Arc;
 
 use jiff::Timestamp;
@@ -453,7 +454,9 @@ impl App {
     /// To the next match of what `/` looked for.
     pub fn find(&mut self, forward: bool) {
         if matches!(self.screen(), Screen::Log(_)) {
-            self.find_in_log(forward);
+            let newest = self.log_lines().len();
+            let here = newest.saturating_sub(1 + self.log_up);
+            self.find_in_log(if forward { here + 1..newest } else { 0..here }, forward);
         } else if self.talk.search.needle().words().is_empty() {
             self.say("look for something with / first", false);
         } else {
@@ -477,18 +480,23 @@ impl App {
         }
     }
 
-    fn find_in_log(&mut self, forward: bool) {
-        let needle = self.log_filter.text().to_lowercase();
+    /// Goes to the first of these lines of the log, or to the last, that holds what is looked for; whether there is one.
+    fn find_in_log(&mut self, among: Range<usize>, forward: bool) -> bool {
         let lines = self.log_lines();
-        let here = lines.len().saturating_sub(1 + self.log_up);
-        let holds = |at: &usize| {
-            lines.get(*at).is_some_and(|line| {
-                line.what.to_lowercase().contains(&needle) || line.evidence.to_lowercase().contains(&needle)
-            })
-        };
-        let found = if forward { (here + 1..lines.len()).find(holds) } else { (0..here).rev().find(holds) };
-        if let Some(at) = found.filter(|_| !needle.is_empty()) {
+        let holds = |at: &usize| lines.get(*at).is_some_and(|line| self.is_sought(line));
+        let found = if forward { among.clone().find(holds) } else { among.clone().rev().find(holds) };
+        if let Some(at) = found {
             self.log_up = lines.len() - 1 - at;
+        }
+        found.is_some()
+    }
+
+    /// What was typed is looked for from the line that is selected: backwards, then forwards.
+    fn find_in_log_first(&mut self) {
+        let newest = self.log_lines().len();
+        let here = newest.saturating_sub(self.log_up);
+        if !self.find_in_log(0..here, false) && !self.find_in_log(here..newest, true) {
+            self.say(format!("{} is not in it", self.log_filter.text()), false);
         }
     }
 
@@ -568,7 +576,12 @@ impl App {
         match self.screen() {
             Screen::Runs => self.runs_filter = line.clone(),
             Screen::Sessions => self.sessions_filter = line.clone(),
-            Screen::Log(_) => self.log_filter = line.clone(),
+            Screen::Log(_) => {
+                self.log_filter = line.clone();
+                if done && !line.text().is_empty() {
+                    self.find_in_log_first();
+                }
+            }
             Screen::Run(_) | Screen::Session(_) => {
                 self.talk.look_for(line.text());
                 if done && !line.text().is_empty() {

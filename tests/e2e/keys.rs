@@ -256,9 +256,9 @@ fn keys_of_the_log() {
             (&["y"], "copied the line"),
             (&["e"], "decisions · "),
             (&["/"], "Esc clear"),
-            (&["r", "e", "l", "a", "y", "Enter"], "!Esc clear"),
+            (&["r", "e", "l", "a", "y", "Enter"], "of /relay · "),
             (&["N"], "newer"),
-            (&["n"], "decisions · "),
+            (&["n"], "of /relay · "),
             (&["Escape"], "decisions · "),
             (&["Escape"], "!decisions · "),
         ];

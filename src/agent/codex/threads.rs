@@ -5,6 +5,8 @@ use std::collections::BTreeMap;
 use std::fs::File;
 use std::io::{Read as _, Seek as _, SeekFrom};
 use std::path::{Path, PathBuf};
+use std::thread;
+use std::time::Duration;
 
 use crate::agent::Settings;
 use crate::agent::os::{self, Process};
@@ -19,6 +21,9 @@ const DIALOG: &str = "Action Required";
 const HEAD: u64 = 128 * 1024;
 /// As much of the list of names is read, from its end.
 const NAMES: u64 = 1024 * 1024;
+/// How often, and how far apart, a process that may not be looked at is looked at again.
+const END_LOOKS: u32 = 10;
+const END_PAUSE: Duration = Duration::from_millis(1);
 
 /// A process that holds threads open.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -59,13 +64,26 @@ pub fn holders() -> (Vec<Holder>, Option<u32>) {
     let mut holders = Vec::new();
     let mut unreadable = None;
     for process in os::processes().into_iter().filter(is_codex) {
-        match holder(process.clone()) {
+        match settled(&process) {
             Ok(Some(holder)) => holders.push(holder),
             Ok(None) => {}
             Err(()) => unreadable = Some(process.pid),
         }
     }
     (holders, unreadable)
+}
+
+/// What a process holds. One that is ending belongs to nobody for an instant and may not be looked at: it is looked at
+/// until it is gone.
+fn settled(process: &Process) -> Result<Option<Holder>, ()> {
+    for _ in 0..END_LOOKS {
+        match holder(process.clone()) {
+            Err(()) if !process.still_runs() => return Ok(None),
+            Err(()) => thread::sleep(END_PAUSE),
+            held => return held,
+        }
+    }
+    Err(())
 }
 
 /// The program itself, whatever its file is called in full.

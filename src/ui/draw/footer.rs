@@ -91,7 +91,7 @@ fn keys_rows(app: &App, columns: usize, lines: usize) -> Vec<Row> {
                 (Action::ShowAll, "everything"),
                 (Action::Search, "search"),
                 (Action::Copy, "copy"),
-                (Action::Back, "back"),
+                (Action::Back, if app.log_filter.text().is_empty() { "back" } else { "end search" }),
             ],
         ),
     };

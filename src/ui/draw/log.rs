@@ -7,6 +7,7 @@ use crate::ui::app::{App, Screen};
 use crate::ui::layout::WIDE;
 use crate::ui::row::{Row, Tone, text, toned};
 use crate::ui::times::Times;
+use crate::ui::width::cut;
 use crate::ui::wrap::{wrap, wrap_text};
 
 /// The log in one column, at any width.
@@ -20,12 +21,14 @@ pub fn page(app: &mut App, area: Rect, times: &Times) -> Page {
     let title = if of.is_empty() { "log".to_owned() } else { format!("log · {of}") };
     let lines = app.log_lines();
     let words = if app.all_log { "everything" } else { "decisions" };
-    let count =
-        if app.log_up == 0 { format!("{words} · follows") } else { format!("{words} · {} newer", app.log_up) };
+    let place = if app.log_up == 0 { "follows".to_owned() } else { format!("{} newer", app.log_up) };
+    let count = match lines.iter().filter(|line| app.is_sought(line)).count() {
+        _ if app.log_filter.text().is_empty() => format!("{words} · {place}"),
+        hits => format!("{hits} of /{} · {place}", cut(app.log_filter.text(), columns / 3)),
+    };
     let header = vec![Row::of(vec![toned(Tone::Strong, title)]).tail(vec![text(count)])];
     let room = Page::room(1, footer.len(), area);
     app.log_up = app.log_up.min(lines.len().saturating_sub(1));
-    let needle = app.log_filter.text().to_lowercase();
     // From the selected line upwards until the room is full; the newest stands at the bottom.
     let mut blocks: Vec<Vec<Row>> = Vec::new();
     let mut used = 0;
@@ -34,8 +37,7 @@ pub fn page(app: &mut App, area: Rect, times: &Times) -> Page {
             Some(day) => format!("{day} {}  ", times.clock(line.at)),
             None => format!("{}  ", times.clock_seconds(line.at)),
         };
-        let hit = !needle.is_empty() && line.what.to_lowercase().contains(&needle);
-        let tone = if hit { Tone::Strong } else { Tone::Text };
+        let tone = if app.is_sought(line) { Tone::Strong } else { Tone::Text };
         let mut block = if area.width >= WIDE {
             wrap(&[toned(tone, &line.what), text("  "), text(format!("({})", line.evidence))], columns, &[text(stamp)])
         } else {

@@ -30,7 +30,7 @@ impl Port {
             in_flight: in_flight.cloned(),
             last_seen: None,
         }));
-        match self.outcomes.blocking_recv() {
+        match self.outcome() {
             Some(Outcome::Probed(key, reach)) if key == *session => *reach,
             other => panic!("no observation but {other:?}"),
         }
@@ -47,9 +47,19 @@ impl Port {
             allow_unknown_box: false,
         };
         self.transports.begin(Job::Send(RecordKey::Run(RunId::new("r")), delivery));
-        match self.outcomes.blocking_recv() {
+        match self.outcome() {
             Some(Outcome::Sent { report, .. }) => report,
             other => panic!("no report but {other:?}"),
+        }
+    }
+
+    /// The next outcome that answers something; how a session runs is told unasked.
+    fn outcome(&mut self) -> Option<Outcome> {
+        loop {
+            match self.outcomes.blocking_recv() {
+                Some(Outcome::RunsAs(..)) => {}
+                other => return other,
+            }
         }
     }
 }
