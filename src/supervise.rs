@@ -207,7 +207,7 @@ impl Supervisor {
         outcome.map_err(|panic| {
             restore();
             let message = panics::message_of(panic.as_ref());
-            self.shared.stop(StopReason::Panicked { task: "the screen".to_owned(), message });
+            self.shared.stop(StopReason::Panicked { task: panics::SCREEN.to_owned(), message });
             self.reason().unwrap_or(StopReason::Ordered)
         })
     }

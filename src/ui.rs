@@ -56,7 +56,7 @@ use crate::model::ids::RecordKey;
 use crate::projection::Projection;
 
 pub use crate::projection::Shown;
-pub use app::{Exit, Nearby};
+pub use app::{Exit, Nearby, Tmux};
 pub use engine::{Engine, Forgetful, Memory};
 pub use shell::{Fresh, LOOKED_AT, Outside, Settings, run};
 

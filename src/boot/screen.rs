@@ -16,7 +16,7 @@ use super::engine::Engine;
 use super::tell::Seat;
 use super::{background, glance};
 use crate::agent::scripted::home::Part;
-use crate::agent::{Settings as Transports, by_hand, live};
+use crate::agent::{Settings as Transports, by_hand, live, tmux};
 use crate::cli::{Failure, out};
 use crate::clock;
 use crate::config::{Symbols as Wanted, ThemeName};
@@ -89,6 +89,20 @@ impl Looks {
             #[cfg(debug_assertions)]
             test_panic: environment.test_panic.clone(),
         })
+    }
+}
+
+/// Where the screen stands. A demo's agents live in the program itself and need no pane.
+fn tmux_here(ground: &Ground) -> ui::Tmux {
+    let environment = &ground.environment;
+    if ground.stage.is_some() {
+        ui::Tmux::Inside
+    } else if !tmux::about::is_installed(environment.path.as_deref()) {
+        ui::Tmux::Missing
+    } else if environment.tmux.is_none() {
+        ui::Tmux::Outside
+    } else {
+        ui::Tmux::Inside
     }
 }
 
@@ -432,6 +446,7 @@ fn around(ground: &Ground) -> ui::Nearby {
         window: spare.map(Part::key).collect(),
         worktree: ground.environment.current_dir.as_deref().map(|folder| folder.display().to_string()),
         in_tmux: !is_demo && ground.environment.tmux.is_some(),
+        tmux: tmux_here(ground),
         as_root: ground.as_root(),
     }
 }
@@ -506,11 +521,10 @@ fn theme(home: &Home, chosen: ThemeName, no_color: bool, problems: &mut Vec<Stri
 
 fn keymap(home: &Home, problems: &mut Vec<String>) -> Result<Keymap, Failure> {
     if let Some(own) = read(&home.keymap(), problems) {
-        match Keymap::standard().and_then(|keymap| keymap.overlaid(&own)) {
+        match Keymap::standard().map_err(Failure::internal)?.overlaid(&own) {
             Ok(keymap) => return Ok(keymap),
-            Err(problem) => {
-                problems.push(format!("keymap.toml: {problem}; the standard keys count"));
-            }
+            Err(found) => problems
+                .extend(found.into_iter().map(|problem| format!("keymap.toml: {problem}; the standard keys count"))),
         }
     }
     Keymap::standard().map_err(Failure::internal)

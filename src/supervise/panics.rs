@@ -11,6 +11,9 @@ use super::{StopReason, Supervisor};
 /// Gives the terminal back to the shell. Called at a panic, so it must not panic, and maybe twice.
 pub type Restore = Arc<dyn Fn() + Send + Sync>;
 
+/// What the screen is called, whatever thread it sits on.
+pub(super) const SCREEN: &str = "the screen";
+
 thread_local! {
     /// Set on the screen's thread only, while the screen runs: the hook must not draw over it from any other.
     static UI: RefCell<Option<Restore>> = const { RefCell::new(None) };
@@ -55,9 +58,11 @@ fn restore_if_ui() {
 }
 
 fn describe(info: &PanicHookInfo<'_>) -> (String, String) {
-    let task = TASK
-        .try_with(Clone::clone)
-        .unwrap_or_else(|_| thread::current().name().unwrap_or("a thread without a name").to_owned());
+    let seated = UI.try_with(|seat| seat.try_borrow().is_ok_and(|seat| seat.is_some())).unwrap_or(false);
+    let task = TASK.try_with(Clone::clone).unwrap_or_else(|_| {
+        let thread = thread::current();
+        if seated { SCREEN } else { thread.name().unwrap_or("a thread without a name") }.to_owned()
+    });
     let said = message_of(info.payload());
     let message = match info.location() {
         Some(place) => format!("{said} ({}:{})", place.file(), place.line()),

@@ -172,7 +172,7 @@ fn a_panic_of_the_screen_restores_before_it_speaks() {
     assert_eq!(played.code, Some(70), "{}", played.err);
     assert!(!played.err.contains("panicked"), "{}", played.err);
     let restored = played.out.find("RESTORED").unwrap();
-    assert!(restored < played.out.find("internal error").unwrap(), "{}", played.out);
+    assert!(restored < played.out.find("internal error in the screen: screen fell (").unwrap(), "{}", played.out);
 }
 
 #[test]

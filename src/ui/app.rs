@@ -281,6 +281,20 @@ pub struct Nearby {
     pub in_tmux: bool,
     /// Agents would run as root.
     pub as_root: bool,
+    /// What typing to agents beside it depends on.
+    pub tmux: Tmux,
+}
+
+/// Where this screen stands, as far as typing to agents goes.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Tmux {
+    /// In a pane of tmux, or where none is needed.
+    #[default]
+    Inside,
+    /// In a terminal that is no pane; tmux is installed.
+    Outside,
+    /// tmux is not installed.
+    Missing,
 }
 
 /// A sentence in the footer.

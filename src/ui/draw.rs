@@ -3,6 +3,7 @@
 mod bits;
 mod compare;
 mod dialogs;
+mod empty;
 mod footer;
 mod form;
 mod help;

@@ -11,10 +11,11 @@ use crate::model::config::{
 use crate::model::ids::{Agent, SessionKey, SessionRef};
 use crate::model::launch::is_unnamed;
 use crate::model::pair::Kickoff;
+use crate::model::reach::Transport;
 use crate::model::session::SessionState;
 use crate::projection::{RunView, SessionView, Settings};
 
-use super::app::{App, Nearby, Over};
+use super::app::{App, Nearby, Over, Tmux};
 use super::form::{Field, Form, FormKind, Value};
 use super::start_form;
 use super::width::{cut, pad, width};
@@ -281,15 +282,23 @@ impl App {
         let free =
             views.iter().filter(|view| matches!(view.state, SessionState::Idle | SessionState::NeedsYou(_))).count();
         let free = if free == 2 { "both free" } else { "one at work is waited for" };
-        let deaf: Vec<&str> =
-            views.iter().filter(|view| view.transport.is_none()).map(|view| view.agent.as_str()).collect();
-        if deaf.is_empty() {
+        let by = |way: Option<Transport>| -> Vec<&str> {
+            views.iter().filter(|view| view.transport == way).map(|view| view.agent.as_str()).collect()
+        };
+        let (deaf, by_hand) = (by(None), by(Some(Transport::ByHand)));
+        if deaf.is_empty() && by_hand.is_empty() {
             facts.push((true, format!("{free}, both can be written to")));
         } else {
             facts.push((true, free.to_owned()));
+        }
+        let without = if self.nearby.tmux == Tmux::Missing { " (tmux is not installed)" } else { "" };
+        if !deaf.is_empty() {
+            facts.push((false, format!("no way to write to {}: start it in a tmux pane{without}", deaf.join(" and "))));
+        }
+        if !by_hand.is_empty() {
             facts.push((
                 false,
-                format!("no way to write to {}: start it in tmux, or paste by hand", deaf.join(" and ")),
+                format!("{} is in no tmux pane{without}: each message waits for your paste", by_hand.join(" and ")),
             ));
         }
         if let (Some(builds), Some(reviews)) = (builds, reviews) {

@@ -1,10 +1,11 @@
 //! Which key means what where, read from `assets/keymap.toml` and a person's own file. Footer and help are made from it.
 //! Refuses a file in which a key would mean two things on one screen. What actions do is in `update`.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::OnceLock;
 
 use serde::Deserialize;
+use serde::de::IntoDeserializer as _;
 
 use super::action::Action;
 use super::key::Key;
@@ -152,49 +153,74 @@ impl Keymap {
     /// Reads a whole keymap.
     ///
     /// # Errors
-    /// When it is no TOML, names a table, key or action that does not exist, or gives a key two meanings on one screen.
-    pub fn parse(file: &str) -> Result<Self, String> {
+    /// Each problem: it is no TOML, names a table, key or action that does not exist, or gives a key two meanings on one
+    /// screen.
+    pub fn parse(file: &str) -> Result<Self, Vec<String>> {
         Self { tables: BTreeMap::new() }.overlaid(file)
     }
 
     /// The one that comes with the program.
     ///
     /// # Errors
-    /// As [`Keymap::parse`]; a test holds that it has none.
+    /// As [`Keymap::parse`], in one line; a test holds that it has none.
     pub fn standard() -> Result<Self, String> {
-        Self::parse(DEFAULT)
+        Self::parse(DEFAULT).map_err(|problems| problems.join("; "))
     }
 
     /// This keymap with a person's own lines over it: a line replaces the keys of its action in its table.
     ///
     /// # Errors
     /// As [`Keymap::parse`].
-    pub fn overlaid(mut self, file: &str) -> Result<Self, String> {
-        let file: BTreeMap<Table, Vec<Line>> =
-            toml::from_str(file).map_err(|error| format!("mend the keymap: {}", error.message()))?;
-        for (table, lines) in file {
-            let bindings = self.tables.entry(table).or_default();
-            for line in lines {
-                put(bindings, &line).map_err(|why| format!("mend the keymap, table {}: {why}", table.title()))?;
+    pub fn overlaid(mut self, file: &str) -> Result<Self, Vec<String>> {
+        let file: toml::Table =
+            toml::from_str(file).map_err(|error| vec![format!("mend the keymap: {}", error.message())])?;
+        let mut problems = Vec::new();
+        for (name, lines) in file {
+            let known: Result<Table, toml::de::Error> = Table::deserialize(name.as_str().into_deserializer());
+            match (known, lines) {
+                (Ok(table), toml::Value::Array(lines)) => {
+                    let bindings = self.tables.entry(table).or_default();
+                    for line in lines {
+                        let put = line
+                            .try_into()
+                            .map_err(|error| error.message().to_owned())
+                            .and_then(|line| put(bindings, &line));
+                        problems
+                            .extend(put.err().map(|why| format!("mend the keymap, table {}: {why}", table.title())));
+                    }
+                }
+                (Ok(_), _) => problems.push(format!("mend the keymap: write [[{name}]], a line each")),
+                (Err(error), _) => problems.push(format!("mend the keymap: {}", error.message())),
             }
         }
-        match self.conflict() {
-            Some(why) => Err(why),
-            None => Ok(self),
-        }
+        problems.extend(self.conflicts());
+        if problems.is_empty() { Ok(self) } else { Err(problems) }
     }
 
-    fn conflict(&self) -> Option<String> {
-        Place::ALL.iter().find_map(|place| {
+    /// Each key that means two things on one screen, with the first such screen.
+    fn conflicts(&self) -> Vec<String> {
+        let mut told = BTreeSet::new();
+        let mut found = Vec::new();
+        for place in Place::ALL {
             let mut taken: BTreeMap<Key, Action> = BTreeMap::new();
-            self.bindings(*place).find_map(|binding| {
-                binding.keys.iter().find_map(|key| {
-                    let before = taken.insert(*key, binding.action)?;
-                    let (one, two) = (before.name(), binding.action.name());
-                    Some(format!("give {key} one meaning in the keymap: on {place:?} it is {one} and {two}"))
-                })
-            })
-        })
+            for binding in self.bindings(*place) {
+                for key in &binding.keys {
+                    let two = binding.action;
+                    match taken.get(key) {
+                        Some(one) if told.insert((*key, *one, two)) => found.push(format!(
+                            "give {key} one meaning in the keymap: on {place:?} it is {} and {}",
+                            one.name(),
+                            two.name()
+                        )),
+                        Some(_) => {}
+                        None => {
+                            taken.insert(*key, two);
+                        }
+                    }
+                }
+            }
+        }
+        found
     }
 
     /// The lines that count in a place, nearest table first.
@@ -278,7 +304,7 @@ mod tests {
     #[test]
     fn a_conflict_is_refused_by_name() {
         let error = Keymap::standard().unwrap().overlaid("[[runs]]\nkeys = [\"x\"]\naction = \"new-run\"").unwrap_err();
-        assert_eq!(error, "give x one meaning in the keymap: on Runs it is stop and new-run");
+        assert_eq!(error, ["give x one meaning in the keymap: on Runs it is stop and new-run"]);
     }
 
     #[test]
@@ -298,7 +324,33 @@ mod tests {
             ("[[moon]]\nkeys = [\"x\"]\naction = \"open\"", "moon"),
         ] {
             let error = Keymap::parse(file).unwrap_err();
-            assert!(error.contains(part), "{error}");
+            assert!(error[0].contains(part), "{error:?}");
+        }
+    }
+
+    #[test]
+    fn every_problem_is_named_and_each_once() {
+        let file = [
+            "[[runs]]\nkeys = [\"Hyper\"]\naction = \"open\"",
+            "[[runs]]\nkeys = [\"x\"]\naction = \"explode\"",
+            "[[moon]]\nkeys = [\"x\"]\naction = \"open\"",
+            "[[log]]\nkey = [\"x\"]\naction = \"copy\"",
+            // On both screens of runs, and on another one.
+            "[[of-a-run]]\nkeys = [\"p\"]\naction = \"stop\"",
+            "[[session]]\nkeys = [\"t\"]\naction = \"copy\"",
+        ];
+        let error = Keymap::standard().unwrap().overlaid(&file.join("\n")).unwrap_err();
+        let parts = [
+            "unknown field",
+            "moon",
+            "no key Hyper",
+            "no action explode",
+            "pause-or-go-on and stop",
+            "go-to-pane and copy",
+        ];
+        assert_eq!(error.len(), parts.len(), "{error:#?}");
+        for part in parts {
+            assert_eq!(error.iter().filter(|line| line.contains(part)).count(), 1, "{part}: {error:#?}");
         }
     }
 }

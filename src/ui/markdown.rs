@@ -65,6 +65,8 @@ struct Page<'a> {
     strong: u32,
     emphasis: u32,
     heading: bool,
+    /// The row at which a heading of the first level begins that is not over.
+    title_from: Option<usize>,
     code: Option<Fence>,
     links: Vec<Link>,
     table: Option<Table>,
@@ -99,6 +101,7 @@ impl<'a> Page<'a> {
             strong: 0,
             emphasis: 0,
             heading: false,
+            title_from: None,
             code: None,
             links: Vec::new(),
             table: None,
@@ -172,8 +175,10 @@ impl<'a> Page<'a> {
             Tag::Heading { level, .. } => {
                 self.begin_block();
                 self.heading = true;
-                if level >= HeadingLevel::H3 {
-                    self.line.push(toned(Tone::Strong, "· "));
+                match level {
+                    HeadingLevel::H1 => self.title_from = Some(self.rows.len()),
+                    HeadingLevel::H2 => {}
+                    _ => self.line.push(toned(Tone::Strong, "· ")),
                 }
             }
             Tag::BlockQuote(_) => {
@@ -238,6 +243,7 @@ impl<'a> Page<'a> {
             TagEnd::Paragraph | TagEnd::HtmlBlock => self.end_block(),
             TagEnd::Heading(_) => {
                 self.end_paragraph();
+                self.underline();
                 self.heading = false;
                 self.gap = false;
             }
@@ -275,6 +281,17 @@ impl<'a> Page<'a> {
             TagEnd::Strikethrough => self.push(Tone::Text, "~~"),
             TagEnd::Link | TagEnd::Image => self.end_link(),
             _ => {}
+        }
+    }
+
+    /// A rule below a heading of the first level, as long as its longest line.
+    fn underline(&mut self) {
+        let Some(from) = self.title_from.take() else { return };
+        let front: usize = self.layers.iter().map(Layer::columns).sum();
+        let longest = self.rows.iter().skip(from).map(|row| width(row.words().trim_end())).max().unwrap_or(0);
+        if longest > front {
+            self.line.push(text("─".repeat(longest - front)));
+            self.end_paragraph();
         }
     }
 

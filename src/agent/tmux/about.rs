@@ -1,9 +1,10 @@
 //! What is asked of tmux itself: its version, and options of a server. Nothing is changed.
 
 use std::collections::BTreeMap;
+use std::ffi::OsStr;
 
 use super::Server;
-use crate::agent::program::Program;
+use crate::agent::program::{Program, on_path};
 
 /// Options that a notification, a bell or a copy depends on.
 const OPTIONS: [&str; 5] = ["set-clipboard", "allow-passthrough", "bell-action", "monitor-bell", "visual-bell"];
@@ -14,6 +15,12 @@ const OPTIONS: [&str; 5] = ["set-clipboard", "allow-passthrough", "bell-action",
 /// There is no tmux on the search path, or it complains.
 pub fn version() -> Result<String, String> {
     Ok(crate::model::text::first_line(&Program::new("tmux", ["-V"]).run()?.content()?))
+}
+
+/// Whether there is a tmux on a search path. It is not run.
+#[must_use]
+pub fn is_installed(path: Option<&OsStr>) -> bool {
+    on_path("tmux", path).is_some()
 }
 
 impl Server {

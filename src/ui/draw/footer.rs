@@ -254,6 +254,7 @@ pub fn run_keys(app: &App, run: &RunView) -> Vec<KeyWord> {
             // With one review there is hardly anything to compare.
             Action::Compare => in_run && run.reviews.len() > 1,
             Action::NextPane | Action::Detail | Action::Open => in_run,
+            Action::GoToPane => app.why_not(Action::GoToPane).is_none(),
             _ => true,
         };
         if possible
@@ -277,7 +278,11 @@ fn session_keys(app: &App, place: Place) -> Vec<KeyWord> {
     let mut wanted = vec![(Action::Open, "open"), (Action::NewRun, "new run")];
     let view = app.session_target().and_then(|key| app.session(&key));
     match view {
-        Some(view) if view.live => wanted.push((Action::GoToPane, "pane")),
+        Some(view) if view.live => {
+            if app.why_not(Action::GoToPane).is_none() {
+                wanted.push((Action::GoToPane, "pane"));
+            }
+        }
         Some(_) => wanted.push((Action::BringBack, "bring back")),
         None => {}
     }

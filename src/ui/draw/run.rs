@@ -212,12 +212,13 @@ pub fn plateau(run: &RunView, columns: usize, room: usize) -> Vec<Row> {
         rows.push(line("files", &|review| number(review, review.files)));
     }
     if room > rows.len() {
-        let source = match (mixed, shown.iter().any(|review| review.by_git)) {
-            (true, _) => "since the review before; ~ by tools",
-            (false, true) => "since the review before, by git",
-            (false, false) => "as the agent's tools tell, no git",
+        let wordings = match (mixed, shown.iter().any(|review| review.by_git)) {
+            (true, _) => ["since the review before; ~ by tools", "~ by tools, the rest by git"],
+            (false, true) => ["since the review before, by git", "by git"],
+            (false, false) => ["as the agent's tools tell, no git", "by the agent's tools, no git"],
         };
-        rows.push(Row::plain(cut(source, columns)));
+        let words = wordings.into_iter().find(|words| width(words) <= columns);
+        rows.push(Row::plain(cut(words.unwrap_or(wordings[1]), columns)));
     }
     rows
 }
@@ -240,8 +241,10 @@ fn first_wait(app: &App, run: &RunView, columns: usize) -> Vec<Row> {
     let builder = label(run, Role::Implementer);
     let reviewer = label(run, Role::Reviewer);
     let mut rows = vec![Row::blank()];
+    let has_pane = app.why_not(Action::GoToPane).is_none();
+    let place = if has_pane { format!("in {builder}'s pane") } else { format!("where {builder} runs") };
     let words = format!(
-        "Your move, in {builder}'s pane:\nask for phase {} as you always do.\nIts answer goes to {reviewer}.\n\nOr:",
+        "Your move, {place}:\nask for phase {} as you always do.\nIts answer goes to {reviewer}.\n\nOr:",
         run.phase.unwrap_or(1)
     );
     rows.extend(wrap_text(&words, Tone::Text, columns));
@@ -251,7 +254,9 @@ fn first_wait(app: &App, run: &RunView, columns: usize) -> Vec<Row> {
         (Action::Options, "change prompts, words, cap".to_owned()),
     ];
     for (action, words) in actions {
-        if let Some(key) = app.keymap.key(app.screen_place(), action) {
+        if (action != Action::GoToPane || has_pane)
+            && let Some(key) = app.keymap.key(app.screen_place(), action)
+        {
             rows.extend(wrap(&[text(words)], columns, &[text("  "), toned(Tone::Key, key.to_string()), text("  ")]));
         }
     }

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use ratatui::layout::Rect;
 
-use super::{Page, bits, footer};
+use super::{Page, bits, empty, footer};
 use crate::projection::counts::Counts;
 use crate::projection::{DriverFact, RunView, Standing};
 use crate::ui::action::Action;
@@ -26,7 +26,7 @@ pub fn page(app: &mut App, area: Rect, times: &Times) -> Page {
     let footer = footer::footer(app, columns, 2);
     let room = Page::room(header.len(), footer.len(), area);
     let body = if app.runs.order().is_empty() {
-        nothing(app, columns)
+        empty::runs(app, columns)
     } else {
         list(app, columns, room, area.height < SHORT, times)
     };
@@ -136,30 +136,4 @@ fn first_line(run: &RunView, columns: usize, narrow: bool, times: &Times) -> Row
     let room = columns.saturating_sub(width(&tail) + 3);
     let name_tone = if run.standing == Standing::NeedsYou { Tone::Strong } else { Tone::Text };
     Row::of(vec![toned(tone, glyph), text(" "), toned(name_tone, cut(&run.name, room))]).tail(vec![text(tail)])
-}
-
-/// What the list says when it is empty.
-pub fn nothing(app: &App, columns: usize) -> Vec<Row> {
-    let words = if !app.runs_filter.text().is_empty() {
-        format!("No run holds \"{}\".\nEsc shows all of them again.", app.runs_filter.text())
-    } else if app.projection.sessions.is_empty() {
-        "No run yet, and no session of Claude Code or Codex was found.\n\nStart one of each, best in two panes of a tmux window, and they appear under 2 sessions.\n\nThen n makes a run: one builds, the other reviews, trellis carries the messages."
-            .to_owned()
-    } else {
-        "No run yet.\n\nn makes one: a session builds, another reviews, trellis carries the messages between them until the reviewer says that it is good.\n\n2 shows the sessions that were found.".to_owned()
-    };
-    let mut rows = vec![Row::blank()];
-    rows.extend(wrap_text(&words, Tone::Text, columns));
-    rows.extend(notices(app, columns));
-    rows
-}
-
-fn notices(app: &App, columns: usize) -> Vec<Row> {
-    let mut rows = Vec::new();
-    for notice in app.projection.notices.iter().rev().take(3) {
-        rows.push(Row::blank());
-        let tone = if notice.is_error { Tone::Failed } else { Tone::Text };
-        rows.extend(wrap_text(&notice.text, tone, columns));
-    }
-    rows
 }

@@ -2,7 +2,7 @@
 
 use ratatui::layout::Rect;
 
-use super::{Page, bits, footer, run};
+use super::{Page, bits, empty, footer, run};
 use crate::model::ids::SessionKey;
 use crate::model::launch::chosen;
 use crate::model::session::{SessionState, TURN_ENDED};
@@ -38,7 +38,7 @@ pub fn heading(app: &App) -> Row {
 pub fn list(app: &mut App, columns: usize, room: usize, short: bool, times: &Times) -> Vec<Row> {
     let older = app.older_sessions();
     if app.sessions.order().is_empty() {
-        return nothing(app, columns, older);
+        return empty::sessions(app, columns, older);
     }
     let focused = matches!(app.screen(), Screen::Sessions) && app.over.is_empty();
     let here = app.sessions.index();
@@ -62,7 +62,7 @@ pub fn list(app: &mut App, columns: usize, room: usize, short: bool, times: &Tim
         }
     }
     if older > 0 {
-        rows.push(Row::plain(format!("{} older · / searches all", thousands(older))));
+        rows.push(Row::plain(format!("{} older · / searches all", empty::thousands(older))));
     }
     rows
 }
@@ -113,36 +113,6 @@ fn reason(view: &SessionView) -> &str {
 /// The last part of a path.
 fn folder(path: &str) -> &str {
     path.trim_end_matches('/').rsplit('/').next().unwrap_or(path)
-}
-
-fn thousands(count: usize) -> String {
-    let digits = count.to_string();
-    let first = digits.len() % 3;
-    let mut out = String::new();
-    for (at, digit) in digits.chars().enumerate() {
-        if at > 0 && at % 3 == first {
-            out.push(',');
-        }
-        out.push(digit);
-    }
-    out
-}
-
-fn nothing(app: &App, columns: usize, older: usize) -> Vec<Row> {
-    let words = if older > 0 && app.sessions_filter.text().is_empty() {
-        format!(
-            "No session was active in the last 7 days.\n{} older ones: . shows them, / searches them.",
-            thousands(older)
-        )
-    } else if older > 0 {
-        format!("No session holds \"{}\".\nEsc shows all of them again.", app.sessions_filter.text())
-    } else {
-        "No session of Claude Code or Codex was found.\n\nS starts one here. One that you start yourself, best in a tmux pane, appears with its first message."
-            .to_owned()
-    };
-    let mut rows = vec![Row::blank()];
-    rows.extend(wrap_text(&words, Tone::Text, columns));
-    rows
 }
 
 /// One transcript in one column.

@@ -3,7 +3,7 @@
 use ratatui::layout::Rect;
 
 use super::bits;
-use super::{dialogs, footer, log, run, runs, sessions};
+use super::{dialogs, empty, footer, log, run, runs, sessions};
 use crate::model::ids::Role;
 use crate::projection::words::unmarked;
 use crate::projection::{RunView, SideView, Standing};
@@ -59,7 +59,7 @@ fn left_list(app: &mut App, painter: &mut Painter<'_>, area: Rect, of_sessions: 
         (sessions::heading(app), sessions::list(app, columns, room, false, times))
     } else {
         let rows = if app.runs.order().is_empty() {
-            runs::nothing(app, columns)
+            empty::runs(app, columns)
         } else {
             runs::list(app, columns, room, false, times)
         };
@@ -105,7 +105,7 @@ fn run_beside(app: &mut App, painter: &mut Painter<'_>, area: Rect, times: &Time
     let named = |run: &RunView| RunView { name: app.name_of(run), ..run.clone() };
     let Some(run) = key.and_then(|key| app.run(&key).map(named)) else {
         let columns = usize::from(area.width.saturating_sub(2)).min(70);
-        let rows = runs::nothing(app, columns);
+        let rows = empty::runs(app, columns);
         painter.rows(area, &rows);
         return Vec::new();
     };

@@ -3,6 +3,7 @@
 use std::fmt::Write as _;
 
 use trellis::projection::Projection;
+use trellis::ui::Tmux;
 
 use super::{Rig, picture, scenes};
 
@@ -10,9 +11,15 @@ const SIZES: [(u16, u16); 5] = [(38, 20), (60, 24), (80, 24), (120, 40), (180, 5
 
 /// A scene at all sizes in one file, after some keys.
 fn keep(name: &str, projection: &dyn Fn() -> Projection, keys: &str) {
+    keep_where(Tmux::Inside, name, projection, keys);
+}
+
+/// The same where the screen stands outside tmux, or there is none.
+fn keep_where(tmux: Tmux, name: &str, projection: &dyn Fn() -> Projection, keys: &str) {
     let mut out = String::new();
     for size in SIZES {
         let mut rig = Rig::new(projection(), size);
+        rig.app.nearby.tmux = tmux;
         rig.press(keys);
         let _ = writeln!(out, "== {}×{}\n{}", size.0, size.1, picture(&mut rig));
     }
@@ -89,6 +96,17 @@ fn sessions_and_log() {
     keep("log_all", &scenes::all_standings, "3 .");
     keep("log_search", &scenes::all_standings, "3 / a s k Enter");
     keep("log_none", &scenes::empty, "3");
+}
+
+/// Where nothing can be typed that is said, and what to do instead.
+#[test]
+fn without_tmux() {
+    for (tmux, name) in [(Tmux::Outside, "outside"), (Tmux::Missing, "missing")] {
+        keep_where(tmux, &format!("tmux_{name}_runs"), &scenes::empty, "");
+        keep_where(tmux, &format!("tmux_{name}_sessions"), &scenes::empty, "2");
+        keep_where(tmux, &format!("tmux_{name}_new_run"), &scenes::one_by_hand, "n");
+    }
+    keep("first_wait_by_hand", &|| scenes::one(scenes::first_wait_by_hand()), "Enter");
 }
 
 #[test]

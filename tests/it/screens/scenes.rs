@@ -488,6 +488,22 @@ pub fn two_sessions() -> Projection {
     projection
 }
 
+/// The same, the Claude in a terminal of its own: a person pastes.
+pub fn one_by_hand() -> Projection {
+    let mut projection = two_sessions();
+    projection.sessions[0].transport = Some(Transport::ByHand);
+    projection.sessions[0].place = "/dev/pts/3".to_owned();
+    projection
+}
+
+/// The first wait for a builder that is in no pane.
+pub fn first_wait_by_hand() -> RunView {
+    let mut run = first_wait();
+    run.implementer.transport = Some(Transport::ByHand);
+    run.implementer.place = "/dev/pts/3".to_owned();
+    run
+}
+
 /// Another process drives.
 pub fn viewed() -> Projection {
     Projection { driver: DriverFact::Elsewhere { pid: Some(4242), background: false }, ..all_standings() }
