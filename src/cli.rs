@@ -420,6 +420,9 @@ pub struct DumpArgs {
     /// Which run, by its id or name [default: the newest].
     #[arg(long, value_name = "ID")]
     pub run: Option<String>,
+    /// Keys to press before, by their names in keymap.toml; what they order is not done.
+    #[arg(long, value_name = "KEYS", value_delimiter = ' ')]
+    pub keys: Vec<crate::ui::key::Key>,
     /// As an SVG picture instead of text.
     #[arg(long)]
     pub svg: bool,

@@ -492,6 +492,15 @@ pub enum ThreadKind {
         /// The words.
         text: Arc<str>,
     },
+    /// A prompt that trellis carried, in the thread of one session, where the answer it came from is not.
+    Carried {
+        /// Into which side.
+        role: Role,
+        /// Its label.
+        label: String,
+        /// The words, with what trellis put in front.
+        text: Arc<str>,
+    },
     /// A message of trellis: one line under the answer it carries.
     Relay {
         /// Which relay; `None` for advance, clarify, continue, user.

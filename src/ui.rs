@@ -47,6 +47,7 @@ pub mod wrap;
 
 use std::sync::Arc;
 
+use jiff::SignedDuration;
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
 use ratatui::buffer::Buffer;
@@ -54,6 +55,8 @@ use ratatui::layout::Rect;
 
 use crate::model::ids::RecordKey;
 use crate::projection::Projection;
+
+use self::key::Key;
 
 pub use crate::projection::Shown;
 pub use app::{Exit, Nearby, Tmux};
@@ -82,11 +85,12 @@ impl Still {
     /// As [`still`].
     pub fn shows(
         &self,
+        keys: &[Key],
         size: (u16, u16),
         projection: &Arc<Projection>,
         now: Timestamp,
     ) -> Result<Option<Shown>, String> {
-        posed(self, size, projection, now, TimeZone::UTC).map(|app| app.wants_shown())
+        posed(self, keys, size, projection, now, TimeZone::UTC).map(|app| app.wants_shown())
     }
 }
 
@@ -95,18 +99,19 @@ fn newest(projection: &Projection) -> Option<RecordKey> {
     projection.runs.iter().max_by_key(|run| run.created_at).map(|run| run.key.clone())
 }
 
-/// One frame of a screen in the colours of the default theme.
+/// One frame of a screen, after some keys, in the colours of the default theme. What the keys order is not done.
 ///
 /// # Errors
 /// When the keymap that comes with the program does not read.
 pub fn still(
     screen: &Still,
+    keys: &[Key],
     size: (u16, u16),
     projection: &Arc<Projection>,
     now: Timestamp,
     zone: TimeZone,
 ) -> Result<Buffer, String> {
-    let mut app = posed(screen, size, projection, now, zone)?;
+    let mut app = posed(screen, keys, size, projection, now, zone)?;
     let mut buffer = Buffer::empty(Rect { x: 0, y: 0, width: size.0, height: size.1 });
     let theme = theme::Theme::standard(false);
     let _ = draw::frame(&mut app, &theme, theme::Symbols::Unicode, &mut buffer);
@@ -116,6 +121,7 @@ pub fn still(
 /// The screens with this one in front.
 fn posed(
     screen: &Still,
+    keys: &[Key],
     size: (u16, u16),
     projection: &Arc<Projection>,
     now: Timestamp,
@@ -136,6 +142,16 @@ fn posed(
         }
     }
     let _ = app.update(app::Msg::Woken, now);
+    let mut at = now;
+    for key in keys {
+        // Each meets a frame that was in view long enough for it to count.
+        let mut buffer = Buffer::empty(Rect { x: 0, y: 0, width: size.0, height: size.1 });
+        let _ = draw::frame(&mut app, &theme::Theme::standard(false), theme::Symbols::Unicode, &mut buffer);
+        app.frame_drawn();
+        at += SignedDuration::from_millis(500);
+        let _ = app.update(app::Msg::Woken, at);
+        let _ = app.update(app::Msg::Key(*key), at);
+    }
     Ok(app)
 }
 
@@ -155,12 +171,13 @@ pub enum Paper {
 pub fn dump(
     paper: Paper,
     screen: &Still,
+    keys: &[Key],
     size: (u16, u16),
     projection: &Arc<Projection>,
     now: Timestamp,
     zone: TimeZone,
 ) -> Result<String, String> {
-    let buffer = still(screen, size, projection, now, zone)?;
+    let buffer = still(screen, keys, size, projection, now, zone)?;
     Ok(match paper {
         Paper::Text => dump::plain(&buffer),
         Paper::Picture => dump::svg(&buffer, "trellis"),

@@ -159,7 +159,7 @@ impl Engine {
         }
     }
 
-    /// One frame, written. `run`: an id or its beginning; the newest without one.
+    /// One frame, written, after some keys whose orders are not given. `run`: an id or its beginning; the newest without one.
     ///
     /// # Errors
     /// There is no such run, or the home was not read in time.
@@ -167,6 +167,7 @@ impl Engine {
         &self,
         paper: ui::Paper,
         still: ui::Still,
+        keys: &[ui::key::Key],
         size: (u16, u16),
         run: Option<&str>,
     ) -> Result<String, Failure> {
@@ -176,7 +177,7 @@ impl Engine {
                 (ui::Still::Run(_), Some(id)) => ui::Still::Run(Some(named(&projection, id)?)),
                 (still, _) => still,
             };
-            let wanted = still.shows(size, &projection, clock::now()).map_err(Failure::internal)?;
+            let wanted = still.shows(keys, size, &projection, clock::now()).map_err(Failure::internal)?;
             let projection = match wanted {
                 None => projection,
                 Some(shown) => {
@@ -184,7 +185,8 @@ impl Engine {
                     self.settled(|projection| projection.shown.is_some()).await?
                 }
             };
-            ui::dump(paper, &still, size, &projection, clock::now(), TimeZone::system()).map_err(Failure::internal)
+            ui::dump(paper, &still, keys, size, &projection, clock::now(), TimeZone::system())
+                .map_err(Failure::internal)
         })
     }
 

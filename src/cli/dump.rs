@@ -22,7 +22,7 @@ pub fn dump(home: Option<&Path>, args: &DumpArgs) -> Result<(), Failure> {
         ScreenArg::Help => ui::Still::Help,
     };
     let paper = if args.svg { ui::Paper::Picture } else { ui::Paper::Text };
-    let frame = engine.frame(paper, screen, args.size, args.run.as_deref());
+    let frame = engine.frame(paper, screen, &args.keys, args.size, args.run.as_deref());
     let finished = engine.finish();
     out::text(&frame?)?;
     finished

@@ -29,8 +29,14 @@ pub fn of_record(facts: &RecordFacts<'_>) -> Thread {
     let mut entries: Vec<(Option<Timestamp>, Vec<ThreadEntry>)> = Vec::new();
     for (role, session) in [(Role::Implementer, builder), (Role::Reviewer, reviewer)] {
         let Some(conversation) = facts.conversation(role) else { continue };
-        let side =
-            SideThread { role, label: labels.side(role), session: session.key(), conversation, ledger: facts.ledger };
+        let side = SideThread {
+            role,
+            label: labels.side(role),
+            session: session.key(),
+            conversation,
+            ledger: facts.ledger,
+            alone: false,
+        };
         let attempts = if role == Role::Implementer { firsts.as_slice() } else { &[] };
         for (at, turn) in side.from(first_turn(facts, role, conversation)) {
             entries.extend(side.turn(at, turn, attempts, &mut lines));
@@ -52,7 +58,7 @@ pub fn of_record(facts: &RecordFacts<'_>) -> Thread {
 #[must_use]
 pub fn of_session(session: &SessionRef, conversation: &Conversation, ledger: &Ledger) -> Thread {
     let label = session.agent.as_str();
-    let side = SideThread { role: Role::Implementer, label, session: session.key(), conversation, ledger };
+    let side = SideThread { role: Role::Implementer, label, session: session.key(), conversation, ledger, alone: true };
     let mut none = BTreeMap::new();
     let entries =
         side.from(0).flat_map(|(at, turn)| side.turn(at, turn, &[], &mut none)).flat_map(|(_, group)| group).collect();
@@ -183,6 +189,8 @@ struct SideThread<'a> {
     session: SessionKey,
     conversation: &'a Conversation,
     ledger: &'a Ledger,
+    /// Nothing of another side stands beside it.
+    alone: bool,
 }
 
 type Group = (Option<Timestamp>, Vec<ThreadEntry>);
@@ -210,6 +218,10 @@ impl<'a> SideThread<'a> {
         if self.ledger.origin(&self.session, self.conversation, at) == Origin::Human {
             let kind =
                 ThreadKind::Human { role: self.role, label: self.label.to_owned(), text: turn.prompt.text.clone() };
+            head.push(ThreadEntry { at: time, kind });
+        } else if self.alone {
+            let kind =
+                ThreadKind::Carried { role: self.role, label: self.label.to_owned(), text: turn.prompt.text.clone() };
             head.push(ThreadEntry { at: time, kind });
         }
         groups.push((time, head));

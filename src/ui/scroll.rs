@@ -264,13 +264,14 @@ impl Scroll {
             self.top = self.bottom(times);
         }
         let Some(thread) = self.thread.clone() else { return false };
-        let mut all = thread.entries.iter().enumerate();
         let from = self.top.entry;
+        let mut all = thread.entries.iter().enumerate();
         let found = if forward {
             all.skip(from + 1).find(|(_, entry)| wanted(entry))
         } else {
-            // The one that is scrolled into is the one before.
-            let end = from + usize::from(self.top.block > 0 || self.top.line > 0);
+            // The one that is scrolled into is the one before; the empty line above it is no part of it.
+            let first = usize::from(self.has_gap(from));
+            let end = from + usize::from(self.top.block > first || self.top.line > 0);
             all.by_ref().take(end).rev().find(|(_, entry)| wanted(entry))
         };
         let Some((at, _)) = found else { return false };
@@ -293,8 +294,12 @@ impl Scroll {
     /// To an entry; the empty line above it is left out of view.
     fn show(&mut self, entry: usize) {
         self.leave_end();
-        let gap = matches!(self.blocks_at(entry).first(), Some(Block { kind: BlockKind::Gap, .. }));
-        self.top = Place { entry, block: usize::from(gap), line: 0 };
+        self.top = Place { entry, block: usize::from(self.has_gap(entry)), line: 0 };
+    }
+
+    /// Whether an empty line stands above an entry.
+    fn has_gap(&mut self, entry: usize) -> bool {
+        matches!(self.blocks_at(entry).first(), Some(Block { kind: BlockKind::Gap, .. }))
     }
 
     /// Looks for these words from now on.
@@ -476,7 +481,7 @@ impl Scroll {
 fn is_message(entry: &ThreadEntry) -> bool {
     match &entry.kind {
         ThreadKind::Said { item, .. } => matches!(item.kind, crate::model::conversation::ItemKind::Text { .. }),
-        ThreadKind::Human { .. } | ThreadKind::Relay { .. } => true,
+        ThreadKind::Human { .. } | ThreadKind::Carried { .. } | ThreadKind::Relay { .. } => true,
         ThreadKind::Phase { .. } | ThreadKind::Again { .. } | ThreadKind::Ended { .. } => false,
     }
 }

@@ -55,6 +55,22 @@ fn coming_to_the_end_follows_again() {
 }
 
 #[test]
+fn each_jump_back_goes_to_the_entry_before_whatever_stands_above_an_entry() {
+    for wide in [false, true] {
+        let mut scroll = Scroll::default();
+        scroll.set(Some(&thread(&["one", "two", "three", "four"])));
+        let _ = scroll.rows(20, 2, wide, false, &times());
+        let mut seen = Vec::new();
+        while seen.len() < 5 && scroll.jump(false, |_| true, &times()) {
+            let rows = scroll.rows(20, 2, wide, false, &times());
+            seen.push(rows[1].1.words().trim().to_owned());
+        }
+        assert_eq!(seen, ["three", "two", "one"], "the last one was in view; wide: {wide}");
+        assert!(scroll.jump(true, |_| true, &times()));
+    }
+}
+
+#[test]
 fn search_goes_around_and_says_when_there_is_nothing() {
     let mut scroll = Scroll::default();
     scroll.set(Some(&thread(&["alpha", "beta", "alpha again", "gamma"])));

@@ -190,7 +190,7 @@ pub fn text_at(thread: &Thread, at: usize, detail: Detail) -> Option<&Arc<str>> 
             ItemKind::Thinking { text } if detail == Detail::Thinking => Some(text),
             _ => None,
         },
-        ThreadKind::Human { text, .. } => Some(text),
+        ThreadKind::Human { text, .. } | ThreadKind::Carried { text, .. } => Some(text),
         ThreadKind::Relay { text, edited, purpose, .. } if *edited || *purpose == Purpose::User => Some(text),
         _ => None,
     }
@@ -294,9 +294,10 @@ fn other(out: &mut Vec<Block>, what: &ThreadEntry) {
     let mut push = |side, kind| out.push(Block { side, kind });
     match &what.kind {
         ThreadKind::Said { .. } => {}
-        ThreadKind::Human { role, label, text } => {
+        ThreadKind::Human { role, label, text } | ThreadKind::Carried { role, label, text } => {
             push(Some(*role), BlockKind::Gap);
-            let who = format!("you to {label}");
+            let from = if matches!(what.kind, ThreadKind::Human { .. }) { "you" } else { "trellis" };
+            let who = format!("{from} to {label}");
             push(Some(*role), BlockKind::Heading { at: what.at, who, tools: String::new() });
             for kind in words(text, false, &[]) {
                 push(Some(*role), kind);
@@ -364,7 +365,7 @@ pub fn remark_at(thread: &Thread, at: usize, detail: Detail) -> Option<String> {
         ThreadKind::Relay { n, purpose, label, .. } => relay_words(*n, *purpose, label),
         ThreadKind::Phase { summary, .. } => summary.clone(),
         ThreadKind::Ended { words, .. } => words.clone(),
-        ThreadKind::Human { .. } | ThreadKind::Again { .. } => return None,
+        ThreadKind::Human { .. } | ThreadKind::Carried { .. } | ThreadKind::Again { .. } => return None,
     })
 }
 

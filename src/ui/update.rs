@@ -226,6 +226,8 @@ impl App {
         };
         if let Some(filter) = filter.filter(|filter| !filter.text().is_empty()) {
             filter.clear();
+        } else if !self.talk.search.needle().words().is_empty() {
+            self.talk.look_for("");
         } else if self.trail.len() > 1 {
             self.trail.pop();
             self.pane = None;
@@ -434,7 +436,7 @@ impl App {
     fn jump_part(&mut self, forward: bool) {
         let in_session = matches!(self.screen(), Screen::Session(_));
         let begins_part = |entry: &ThreadEntry| match entry.kind {
-            ThreadKind::Human { .. } | ThreadKind::Relay { .. } => in_session,
+            ThreadKind::Human { .. } | ThreadKind::Carried { .. } => in_session,
             ThreadKind::Phase { .. } => !in_session,
             _ => false,
         };

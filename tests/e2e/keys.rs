@@ -1,6 +1,7 @@
 //! Every key of the manual's tables (`dashboard.md` §10), pressed in a real terminal of both sizes, table by table.
 //! The run stands still meanwhile: what a key does is seen by a text that comes, or by one that goes.
 
+use super::demo::trellis;
 use super::stuck;
 use super::terminal::{NARROW, Terminal, WIDE};
 
@@ -27,6 +28,33 @@ fn still(size: (u16, u16), variables: &str) -> Terminal {
     terminal.trellis("demo");
     terminal.wait_for("phase 1");
     terminal
+}
+
+/// A run that was played to its end, in three phases, and its conversation in view.
+fn played(size: (u16, u16), variables: &str) -> Terminal {
+    let terminal = Terminal::open_as(size, variables);
+    let played = trellis(&terminal.home()).args(["demo", "--headless", "--speed", "50"]).output().unwrap();
+    assert!(played.status.success(), "{}", String::from_utf8_lossy(&played.stderr));
+    terminal.trellis("demo");
+    terminal.wait_for("✓ shop");
+    walk(&terminal, &[(&["Enter"], "completed"), (&["Tab"], "COMPLETED")]);
+    terminal
+}
+
+/// The screen without what counts time.
+fn still_words(screen: &str) -> String {
+    let counts =
+        |word: &str| word.len() > 1 && word.ends_with(['s', 'm']) && word.starts_with(|c: char| c.is_ascii_digit());
+    Terminal::flat(screen).split(' ').filter(|word| !counts(word)).collect::<Vec<_>>().join(" ")
+}
+
+/// Each of the first keys moves what is shown, and the last one moves it back.
+fn there_and_back(terminal: &Terminal, keys: &[&str], back: &str) {
+    for key in keys {
+        let before = still_words(&terminal.screen());
+        terminal.press_then(&[key], "it moves", |screen| still_words(screen) != before);
+        terminal.press_then(&[back], "it moves back", |screen| still_words(screen) == before);
+    }
 }
 
 fn leave(terminal: &Terminal) {
@@ -82,8 +110,6 @@ fn keys_that_count_everywhere() {
             (&[":"], "all actions"),
             (&["s", "k", "i", "p"], "skip this phase"),
             (&["C-u"], "pause"),
-            (&["C-n"], "skip"),
-            (&["C-p"], "pause"),
             (&["Escape"], "!Enter do it"),
             (&["m"], "mouse on"),
             (&["m"], "mouse off"),
@@ -98,8 +124,108 @@ fn keys_that_count_everywhere() {
             let steps: &[Step] =
                 &[(&["2"], "live of"), (&["Enter"], "v detail"), (back, "!v detail"), (&["1"], "phase 1")];
             walk(&terminal, steps);
+            walk(&terminal, &[(&["?"], "keys · "), (back, "!keys · ")]);
         }
         walk(&terminal, &[(&["2"], "live of"), (&["Right"], "v detail"), (&["1"], "phase 1")]);
+        leave(&terminal);
+    });
+}
+
+/// Low enough that the help scrolls.
+#[test]
+fn keys_of_the_help_and_of_the_palette() {
+    at_both_sizes(|(columns, _)| {
+        let terminal = still((columns, 20), "");
+        walk(&terminal, &[(&["?"], "keys · ")]);
+        there_and_back(&terminal, &["j", "Down"], "k");
+        there_and_back(&terminal, &["NPage", "Space"], "PPage");
+        there_and_back(&terminal, &["j"], "Up");
+        there_and_back(&terminal, &["G"], "g");
+        walk(&terminal, &[(&["/"], "/"), (&["z", "q", "Enter"], "zq"), (&["Escape"], "!keys · ")]);
+        walk(&terminal, &[(&[":"], "Enter do it")]);
+        there_and_back(&terminal, &["Down", "C-n"], "Up");
+        there_and_back(&terminal, &["Down"], "C-p");
+        let steps: &[Step] = &[
+            (&["z", "z"], "nothing holds that"),
+            (&["C-u"], "!nothing holds that"),
+            (&["s", "k", "i", "p", "Enter"], "skip phase 1 of shop?"),
+            (&["n"], "no: nothing was sent"),
+            (&[":"], "Enter do it"),
+            (&["Escape"], "!Enter do it"),
+        ];
+        walk(&terminal, steps);
+        leave(&terminal);
+    });
+}
+
+/// Two runs, looked at last before there was anything: the first frame says what happened.
+#[test]
+fn keys_of_what_happened_since_you_looked() {
+    at_both_sizes(|size| {
+        let terminal = still(size, "");
+        walk(&terminal, &[(&["x"], "stop shop?"), (&["x"], "stopped"), (&["r"], "first answer"), (&["1"], "ended")]);
+        leave(&terminal);
+        let state = terminal.home().join("state.toml");
+        let text = std::fs::read_to_string(&state).unwrap();
+        let early = |line: &str| {
+            if line.starts_with("looked_at") {
+                "looked_at = \"2026-01-01T00:00:00Z\"".to_owned()
+            } else {
+                line.to_owned()
+            }
+        };
+        let lines: Vec<String> = text.lines().map(early).collect();
+        let again = || {
+            std::fs::write(&state, lines.join("\n")).unwrap();
+            terminal.trellis("demo");
+            terminal.wait_for("since you looked");
+            // The key that opens the summary does nothing else; one of a screen that just came is taken for it.
+            std::thread::park_timeout(std::time::Duration::from_millis(600));
+        };
+        again();
+        there_and_back(&terminal, &["j", "Down", "Tab"], "k");
+        there_and_back(&terminal, &["j"], "Up");
+        there_and_back(&terminal, &["j"], "BTab");
+        walk(&terminal, &[(&["y"], "copied the summary")]);
+        terminal.wait("the footer", |screen| !screen.contains("copied"));
+        // Low enough that it scrolls.
+        let (columns, rows) = size;
+        let resize = |rows: u16| {
+            terminal.tmux(&["resize-window", "-t", "t", "-x", &columns.to_string(), "-y", &rows.to_string()]);
+            terminal.wait("the frame", |screen| {
+                screen.lines().count() == usize::from(rows) && screen.contains("Esc close")
+            });
+        };
+        resize(8);
+        for (down, up) in [("NPage", "PPage"), ("Space", "C-u"), ("C-d", "PPage"), ("G", "g"), ("End", "Home")] {
+            there_and_back(&terminal, &[down], up);
+        }
+        resize(rows);
+        walk(&terminal, &[(&["Escape"], "!since you looked")]);
+        leave(&terminal);
+        for close in [&["h"], &["Left"], &["BSpace"], &["q"]] {
+            again();
+            walk(&terminal, &[(close, "!since you looked")]);
+            leave(&terminal);
+        }
+        for open in [&["Enter"], &["l"], &["Right"]] {
+            again();
+            walk(&terminal, &[(open, "!since you looked"), (&["L"], "log · shop")]);
+            leave(&terminal);
+        }
+    });
+}
+
+/// One note after the other, and none of them again, not after a new start either.
+#[test]
+fn a_note_that_was_put_away_never_comes_back() {
+    at_both_sizes(|size| {
+        let terminal = still(size, "");
+        walk(&terminal, &[(&["H"], "notify --test"), (&["H"], "!notify --test"), (&["H"], "there is no note")]);
+        leave(&terminal);
+        terminal.trellis("demo");
+        let again = terminal.wait_for("phase 1");
+        assert!(!Terminal::flat(&again).contains("puts this note away"), "{again}");
         leave(&terminal);
     });
 }
@@ -173,25 +299,50 @@ fn keys_of_the_list_of_runs() {
 #[test]
 fn keys_of_a_run_and_its_conversation() {
     at_both_sizes(|size| {
-        let terminal = still(size, "PAGER=cat EDITOR=true");
-        walk(&terminal, &[(&["Enter"], "ask build REVIEW")]);
+        let terminal = played(size, "PAGER=cat EDITOR=true");
         let steps: &[Step] = &[
             (&["v"], "answers and tools"),
             (&["v"], "and thinking"),
             (&["v"], "answers"),
+            (&["g"], "Please build the cart"),
+            (&["G"], "COMPLETED"),
+            // By phase and by relay, from the end to the beginning and back.
+            (&["["], "`src/checkout.rs` adds up the"),
+            (&["["], "Prices are whole cents"),
+            (&["["], "The cart is in"),
+            (&["]"], "Prices are whole cents"),
+            (&["]"], "`src/checkout.rs` adds up the"),
+            (&["]"], "COMPLETED"),
+        ];
+        walk(&terminal, steps);
+        there_and_back(&terminal, &["{"], "G");
+        walk(&terminal, &[(&["{"], "G follows")]);
+        there_and_back(&terminal, &["{"], "}");
+        let steps: &[Step] = &[
+            (&["G"], "COMPLETED"),
             (&["/"], "Esc clear"),
-            (&["n", "e", "e", "d", "l", "e", "Enter"], "needle"),
-            (&["n"], "needle"),
-            (&["N"], "needle"),
-            (&["["], "ask build REVIEW"),
-            (&["]"], "relay 1 to codex"),
-            (&["{"], "relay 1 to codex"),
-            (&["}"], "ask build REVIEW"),
+            (&["c", "e", "n", "t", "s", "Enter"], "5/5"),
+            (&["N"], "4/5"),
+            (&["n"], "5/5"),
+            (&["Escape"], "!5/5"),
+            (&["G"], "COMPLETED"),
+            (&["c"], "c other side"),
+            (&["c"], "codex"),
+            (&["{"], "-One remark"),
+            (&["}"], "!-One remark"),
+            (&["y"], "copied the comparison of codex"),
+            (&["Escape"], "!c other side"),
+            (&["y"], "copied"),
+            (&["e"], "G"),
+        ];
+        walk(&terminal, steps);
+        leave(&terminal);
+        let terminal = still(size, "");
+        let steps: &[Step] = &[
+            (&["Enter"], "ask build REVIEW"),
             (&["g"], "pub fn part() ->"),
             (&[">"], "!pub fn part() ->"),
             (&["<"], "pub fn part() ->"),
-            (&["y"], "copied"),
-            (&["e"], "ask build REVIEW"),
         ];
         walk(&terminal, steps);
         leave(&terminal);
@@ -234,12 +385,20 @@ fn keys_of_sessions_and_of_a_transcript() {
             (&["b"], "it is alive"),
             (&["y"], "resume command"),
             (&["Escape"], "!resume command"),
-            (&["["], "v detail"),
-            (&["]"], "v detail"),
             (&["n"], "look for something with / first"),
             (&["N"], "look for something with / first"),
             (&["e"], "v detail"),
         ];
+        walk(&terminal, steps);
+        leave(&terminal);
+        // By turns and by matches, where there is more than one of each.
+        let terminal = played(size, "");
+        walk(&terminal, &[(&["2"], "live of"), (&["Enter"], "v detail")]);
+        there_and_back(&terminal, &["["], "G");
+        walk(&terminal, &[(&["["], "G follows")]);
+        there_and_back(&terminal, &["["], "]");
+        let steps: &[Step] =
+            &[(&["/"], "Esc clear"), (&["c", "e", "n", "t", "s", "Enter"], "3/3"), (&["N"], "2/3"), (&["n"], "3/3")];
         walk(&terminal, steps);
         leave(&terminal);
     });
@@ -276,12 +435,20 @@ fn keys_of_the_preview_and_of_the_editor() {
         terminal.keys(&["Enter"]);
         terminal.wait("the banner", |screen| Terminal::flat(screen).contains("waits for your look"));
         terminal.press_for(&["Enter"], "Enter send");
+        // Low enough that it scrolls; the footer gives way then.
+        let (columns, rows) = size;
+        terminal.tmux(&["resize-window", "-t", "t", "-x", &columns.to_string(), "-y", "6"]);
+        terminal.wait("the low frame", |screen| screen.contains("1–") && !screen.contains("Enter send"));
+        there_and_back(&terminal, &["j", "Down"], "k");
+        there_and_back(&terminal, &["j"], "Up");
+        there_and_back(&terminal, &["NPage", "Space"], "PPage");
+        there_and_back(&terminal, &["G"], "g");
+        terminal.tmux(&["resize-window", "-t", "t", "-x", &columns.to_string(), "-y", &rows.to_string()]);
+        terminal
+            .wait("the frame", |screen| screen.lines().count() == usize::from(rows) && screen.contains("Enter send"));
         let steps: &[Step] = &[
             (&["?"], "keys · look first"),
             (&["Escape"], "Enter send"),
-            (&["j"], "Enter send"),
-            (&["k"], "Enter send"),
-            (&["Down", "Up", "NPage", "PPage", "Space", "g", "G"], "Enter send"),
             (&["y"], "copied relay 1"),
             (&["t"], "has no pane"),
             (&["x"], "stop shop?"),
@@ -340,11 +507,11 @@ fn keys_of_a_form() {
             // What was filled in is there again.
             (&["n"], "its last answer"),
             (&["Escape"], "!Tab field"),
-            (&["o"], "options"),
+            (&["o"], "options · shop"),
             (&["Tab", "Tab", "Tab", "Tab", "Tab", "Tab", "Tab"], "Enter edit"),
             (&["C-g"], "Enter edit"),
             (&["Escape"], "!Tab field"),
-            (&["o"], "options"),
+            (&["o"], "options · shop"),
             (&["C-u", "7", "C-s"], "of 7"),
         ];
         walk(&terminal, steps);

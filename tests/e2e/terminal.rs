@@ -5,6 +5,11 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 use std::time::{Duration, Instant};
 
+use ansi_to_tui::IntoText as _;
+use ratatui::buffer::Buffer;
+use ratatui::layout::Rect;
+use ratatui::widgets::Widget as _;
+
 /// How long a test waits for a condition before it fails.
 pub const PATIENCE: Duration = Duration::from_secs(20);
 
@@ -183,13 +188,25 @@ impl Terminal {
         String::from_utf8_lossy(&told).trim().to_owned()
     }
 
-    /// Keeps a frame below `target/frames`, to be looked at.
+    /// Keeps a frame below `target/tmp/frames`, to be looked at: as text, and as a picture for the manual.
     pub fn keep(&self, name: &str) {
         let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("frames");
         std::fs::create_dir_all(&folder).unwrap();
         let size = format!("{}x{}", self.width, self.height);
         std::fs::write(folder.join(format!("{name}-{size}.txt")), self.screen()).unwrap();
+        let frame = self.tmux(&["capture-pane", "-p", "-e", "-t", "t"]).stdout;
+        let frame = String::from_utf8_lossy(&frame);
+        let picture = picture(&frame, (self.width, self.height), "trellis");
+        std::fs::write(folder.join(format!("{name}-{size}.svg")), picture).unwrap();
     }
+}
+
+/// A captured screen as the project draws its own frames.
+pub fn picture(frame: &str, (width, height): (u16, u16), title: &str) -> String {
+    let mut buffer = Buffer::empty(Rect::new(0, 0, width, height));
+    let text = frame.into_text().expect("a capture holds text and colours only");
+    text.render(buffer.area, &mut buffer);
+    trellis::ui::dump::svg(&buffer, title)
 }
 
 impl Drop for Terminal {

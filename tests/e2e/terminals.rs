@@ -40,6 +40,31 @@ fn it_works_in_ascii_on_a_console_an_old_terminal_and_a_locale_without_more() {
     }
 }
 
+/// A dashboard in no pane, and one where there is no tmux at all: both say so, and what to do.
+#[test]
+fn without_tmux_the_first_screens_say_what_to_do() {
+    for size in [NARROW, WIDE] {
+        let terminal = Terminal::open(size);
+        for (path, words, lists) in [
+            ("/usr/bin:/bin", "This is no tmux pane.", "though this is none"),
+            ("/nowhere", "tmux is not installed", "tmux is not installed"),
+        ] {
+            terminal.run(&format!("export PATH={path}"));
+            terminal.trellis("");
+            let says = |words: &'static str| move |screen: &str| Terminal::flat(screen).contains(words);
+            terminal.wait(words, says(words));
+            terminal.wait("the other ways", says("trellis session reach --help"));
+            terminal.keep(if path == "/nowhere" { "no-tmux-runs" } else { "outside-tmux-runs" });
+            terminal.press_until(&["2"], lists, says(lists));
+            terminal.press_until(&["q"], "the end", |screen| screen.contains("ended 0"));
+        }
+        let inside = Terminal::open(size);
+        inside.know_tmux();
+        inside.trellis("");
+        inside.wait("two panes", |screen| Terminal::flat(screen).contains("best in two panes of a tmux window"));
+    }
+}
+
 /// Parameters of every sequence that sets looks (`ESC [ … m`).
 fn looks(bytes: &[u8]) -> Vec<String> {
     let text = String::from_utf8_lossy(bytes).into_owned();

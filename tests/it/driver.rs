@@ -633,6 +633,23 @@ fn a_viewer_shows_what_the_driver_does_and_writes_nothing() {
     assert_eq!(world.journal.borrow().len(), journal, "it wrote nothing");
 }
 
+/// What the entries of a conversation are, in order.
+fn kinds(thread: &trellis::projection::Thread) -> Vec<String> {
+    thread
+        .entries
+        .iter()
+        .map(|entry| match &entry.kind {
+            ThreadKind::Said { label, .. } => format!("{label} says"),
+            ThreadKind::Human { label, .. } => format!("you to {label}"),
+            ThreadKind::Carried { label, .. } => format!("trellis to {label}"),
+            ThreadKind::Relay { n, label, .. } => format!("relay {n:?} to {label}"),
+            ThreadKind::Phase { n, .. } => format!("phase {n}"),
+            ThreadKind::Again { n } => format!("phase {n} again"),
+            ThreadKind::Ended { label, .. } => format!("{label} ended"),
+        })
+        .collect()
+}
+
 #[test]
 fn the_conversation_puts_each_relay_under_the_answer_it_carries() {
     let mut world = World::new();
@@ -642,18 +659,14 @@ fn the_conversation_puts_each_relay_under_the_answer_it_carries() {
     world.until(seconds(60), "a phase", |world| world.run(&run).phases_done == 1);
     world.core.show(Some(Shown::Record(run.clone())), world.now);
     let thread = world.core.projection(world.now).shown.clone().unwrap();
-    let kinds: Vec<String> = thread
-        .entries
-        .iter()
-        .map(|entry| match &entry.kind {
-            ThreadKind::Said { label, .. } => format!("{label} says"),
-            ThreadKind::Human { label, .. } => format!("you to {label}"),
-            ThreadKind::Relay { n, label, .. } => format!("relay {n:?} to {label}"),
-            ThreadKind::Phase { n, .. } => format!("phase {n}"),
-            ThreadKind::Again { n } => format!("phase {n} again"),
-            ThreadKind::Ended { label, .. } => format!("{label} ended"),
-        })
-        .collect();
+    let kinds = kinds(&thread);
     let expected = ["phase 1", "you to claude", "claude says", "relay Some(1) to codex", "codex says"];
     assert_eq!(kinds[..5], expected, "{kinds:?}");
+    // One side by itself: what trellis carried into it stands where it came in, so that its answers are told apart.
+    world.core.show(Some(Shown::Session(codex().key())), world.now);
+    let alone = world.core.projection(world.now).shown.clone().unwrap();
+    assert_eq!(self::kinds(&alone), ["you to codex", "codex says", "trellis to codex", "codex says"]);
+    world.core.show(Some(Shown::Session(claude().key())), world.now);
+    let alone = world.core.projection(world.now).shown.clone().unwrap();
+    assert_eq!(self::kinds(&alone)[..2], ["you to claude", "claude says"], "{:?}", self::kinds(&alone));
 }

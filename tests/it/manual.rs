@@ -1,6 +1,7 @@
 //! The manual says what the program does: its key tables are those of the keymap, its pictures are there, and every banner
-//! is explained.
+//! is explained. What `docs/coverage.md` says of keys is so: each one is pressed in the tests that it names.
 
+use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::fs;
 use std::path::Path;
@@ -59,4 +60,68 @@ fn the_manuals_pictures_are_there() {
         let text = fs::read_to_string(&file).unwrap_or_else(|error| panic!("{}: {error}", file.display()));
         assert!(text.starts_with("<svg") && text.ends_with("</svg>\n"), "{link}");
     }
+}
+
+/// What a key is called where it is pressed.
+fn pressed_name(key: &str) -> String {
+    match key {
+        "PgDn" => "NPage".to_owned(),
+        "PgUp" => "PPage".to_owned(),
+        "Esc" => "Escape".to_owned(),
+        "Backspace" => "BSpace".to_owned(),
+        "Shift-Tab" => "BTab".to_owned(),
+        _ => key.strip_prefix("Ctrl-").map_or_else(|| key.to_owned(), |letter| format!("C-{letter}")),
+    }
+}
+
+/// The text of each function of the tests in a real terminal, by name.
+fn bodies() -> BTreeMap<String, String> {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/e2e");
+    let files = fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
+    let mut bodies = BTreeMap::new();
+    for file in files.filter(|path| path.extension().is_some_and(|kind| kind == "rs")) {
+        let text = fs::read_to_string(file).unwrap();
+        for function in text.split("\nfn ").skip(1) {
+            let name = function.split('(').next().unwrap_or_default().to_owned();
+            let end = function.find("\n}\n").unwrap_or(function.len());
+            bodies.entry(name).or_insert_with(String::new).push_str(&function[..end]);
+        }
+    }
+    bodies
+}
+
+#[test]
+fn every_key_of_the_keymap_is_pressed_in_the_tests_that_its_row_names() {
+    let coverage = fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("docs/coverage.md")).unwrap();
+    let rows: Vec<Vec<&str>> = coverage
+        .lines()
+        .filter(|line| line.starts_with("| keys, "))
+        .map(|line| line.trim_matches('|').split(" | ").map(str::trim).collect())
+        .collect();
+    let bodies = bodies();
+    let keymap: toml::Table = toml::from_str(trellis::ui::keymap::DEFAULT).unwrap();
+    let mut wrong = Vec::new();
+    let mut count = 0;
+    for (table, lines) in &keymap {
+        for line in lines.as_array().unwrap() {
+            let action = line["action"].as_str().unwrap();
+            let keys: Vec<&str> = line["keys"].as_array().unwrap().iter().filter_map(|key| key.as_str()).collect();
+            let what = format!("keys, {table}: {}", keys.join(" "));
+            let Some(row) = rows.iter().find(|row| row[0] == what && row[1] == action) else {
+                wrong.push(format!("no row: {what} | {action}"));
+                continue;
+            };
+            let tests: Vec<&str> = row[2].split('`').skip(1).step_by(2).collect();
+            for key in keys {
+                count += 1;
+                let literal = format!("\"{}\"", pressed_name(key));
+                let pressed = tests.iter().filter_map(|test| bodies.get(*test)).any(|body| body.contains(&literal));
+                if !pressed {
+                    wrong.push(format!("{what} | {action}: {key} is not pressed in {}", row[2]));
+                }
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+    assert!(count > 150, "only {count} keys");
 }

@@ -74,16 +74,12 @@ fn keys_rows(app: &App, columns: usize, lines: usize) -> Vec<Row> {
             app.target().and_then(|key| app.run(&key)).map(|run| run_keys(app, run)).unwrap_or_default()
         }
         Screen::Sessions => session_keys(app, place),
-        Screen::Session(_) => named(
-            app,
-            place,
-            &[
-                (Action::Detail, "detail"),
-                (Action::GoToPane, "pane"),
-                (Action::Search, "search"),
-                (Action::Back, "back"),
-            ],
-        ),
+        Screen::Session(_) => {
+            let pane = app.why_not(Action::GoToPane).is_none().then_some((Action::GoToPane, "pane"));
+            let (detail, rest) = ((Action::Detail, "detail"), [(Action::Search, "search"), (Action::Back, "back")]);
+            let wanted: Vec<(Action, &str)> = std::iter::once(detail).chain(pane).chain(rest).collect();
+            named(app, place, &wanted)
+        }
         Screen::Log(_) => named(
             app,
             place,
@@ -278,11 +274,8 @@ fn session_keys(app: &App, place: Place) -> Vec<KeyWord> {
     let mut wanted = vec![(Action::Open, "open"), (Action::NewRun, "new run")];
     let view = app.session_target().and_then(|key| app.session(&key));
     match view {
-        Some(view) if view.live => {
-            if app.why_not(Action::GoToPane).is_none() {
-                wanted.push((Action::GoToPane, "pane"));
-            }
-        }
+        Some(view) if view.live && app.why_not(Action::GoToPane).is_some() => {}
+        Some(view) if view.live => wanted.push((Action::GoToPane, "pane")),
         Some(_) => wanted.push((Action::BringBack, "bring back")),
         None => {}
     }

@@ -3,19 +3,17 @@
 
 use std::time::Duration;
 
-use ansi_to_tui::IntoText as _;
-use ratatui::buffer::Buffer;
-use ratatui::layout::Rect;
-use ratatui::widgets::Widget as _;
 use trellis::model::ids::Agent::{Claude, Codex};
 
 use super::install::{self, Part, Skip, told};
 use super::pairs::verified;
 use super::rig::{Plan, Rig};
+use crate::terminal::picture;
 
 /// Columns and rows of the window, and of trellis's pane in it.
 const WINDOW: (u16, u16) = (134, 40);
 const SIDE: u16 = 48;
+const TITLE: &str = "Claude Code builds, Codex reviews, trellis carries";
 
 #[test]
 fn beside_two_open_agents_n_and_enter_start_a_run() {
@@ -68,21 +66,13 @@ fn a_first_run() -> Result<(), Skip> {
     if let Some(file) = std::env::var_os("TRELLIS_PICTURE") {
         // The folder of a test has a name that nobody would give one.
         let folder = rig.path("repo").to_string_lossy().into_owned();
-        std::fs::write(file, picture(&frame.replace(&folder, "~/shop"))).unwrap();
+        std::fs::write(file, picture(&frame.replace(&folder, "~/shop"), WINDOW, TITLE)).unwrap();
     }
     rig.wait("the end of the run", || rig.run()["stop_reason"] == "completed");
     verified(&rig);
     press("q");
     rig.wait("trellis's end", || !rig.tmux(&["list-panes", "-a", "-F", "#{pane_id}"]).lines().any(|pane| pane == side));
     Ok(())
-}
-
-/// A captured window as the project draws its own frames.
-fn picture(frame: &str) -> String {
-    let mut buffer = Buffer::empty(Rect::new(0, 0, WINDOW.0, WINDOW.1));
-    let text = frame.into_text().expect("a capture holds text and colours only");
-    text.render(buffer.area, &mut buffer);
-    trellis::ui::dump::svg(&buffer, "Claude Code builds, Codex reviews, trellis carries")
 }
 
 /// The terminal that shows the window; it ends with the test.

@@ -1,10 +1,12 @@
 //! The forms (`dashboard.md` §6): what they propose to think of, what they keep, where a problem stands.
 
 use trellis::model::command::Command;
+use trellis::model::ids::Agent;
 use trellis::model::session::Permission;
 use trellis::projection::Projection;
 use trellis::ui::ahead::{Ahead, TRIED};
-use trellis::ui::app::{Effect, Msg};
+use trellis::ui::app::{Effect, Msg, Over};
+use trellis::ui::form::Form;
 
 use super::{Rig, scenes};
 
@@ -132,4 +134,73 @@ fn the_options_show_the_sides_and_leave_them_as_they_are() {
     let text = flat(&rig.text());
     assert!(text.contains("claude builds, codex reviews."), "{text}");
     assert!(!text.contains("Enter picks"), "{text}");
+}
+
+/// Live, free sessions of these agents in one work tree, `s0` the one that was active last.
+fn live(agents: &[Agent]) -> Projection {
+    let mut projection = scenes::two_sessions();
+    let like = projection.sessions.remove(0);
+    projection.sessions.clear();
+    for (at, agent) in (0_i64..).zip(agents) {
+        let mut view = like.clone();
+        view.session = scenes::session(*agent, &format!("s{at}"));
+        view.agent = *agent;
+        view.active_at = Some(scenes::ago(60 * at));
+        projection.sessions.push(view);
+    }
+    projection
+}
+
+/// The form for a new run where these sessions stand in the window, by pane order: who builds and who reviews.
+fn proposed(projection: Projection, window: &[usize]) -> (Rig, [Option<String>; 2]) {
+    let keys: Vec<_> = projection.sessions.iter().map(|view| view.session.key()).collect();
+    let mut rig = rig(projection);
+    rig.app.nearby.window = window.iter().map(|at| keys[*at].clone()).collect();
+    rig.press("n");
+    let form = form(&rig);
+    let name = |id| form.side(id).map(|side| side.session_id.as_str().to_owned());
+    let sides = [name("implementer"), name("reviewer")];
+    (rig, sides)
+}
+
+fn form(rig: &Rig) -> &Form {
+    rig.app.over.iter().find_map(|over| if let Over::Form(form) = over { Some(form) } else { None }).unwrap()
+}
+
+#[test]
+fn the_two_agents_of_this_window_are_proposed_in_the_roles_that_fit_them() {
+    use Agent::{Claude, Codex};
+    let some = |name: &str| Some(name.to_owned());
+    let (mut rig, sides) = proposed(live(&[Claude, Codex, Claude]), &[1, 2]);
+    assert_eq!(sides, [some("s2"), some("s1")], "Claude builds");
+    assert!(rig.text().contains("proposed from this window"), "{}", rig.text());
+    let (_, sides) = proposed(live(&[Claude, Claude, Codex]), &[1, 0]);
+    assert_eq!(sides, [some("s1"), some("s0")], "of two of a kind the first pane builds");
+    let mut swapped = live(&[Claude, Codex]);
+    let mut before = scenes::ended("before", trellis::projection::Standing::Done, "done", 1, 60);
+    before.implementer.session = swapped.sessions[1].session.clone();
+    before.reviewer.session = swapped.sessions[0].session.clone();
+    swapped.runs.push(before);
+    let (_, sides) = proposed(swapped, &[0, 1]);
+    assert_eq!(sides, [some("s1"), some("s0")], "as they were last in this work tree");
+    for window in [&[0, 1, 2][..], &[0], &[]] {
+        let (_, sides) = proposed(live(&[Claude, Codex, Claude]), window);
+        assert_eq!(sides, [None, None], "{window:?}: more or fewer than two");
+    }
+}
+
+#[test]
+fn the_picker_has_this_window_first_then_this_work_tree_then_what_lives_then_the_rest() {
+    let mut projection = live(&[Agent::Codex; 5]);
+    projection.sessions[0].live = false;
+    "/elsewhere".clone_into(&mut projection.sessions[0].session.worktree);
+    "/elsewhere".clone_into(&mut projection.sessions[1].session.worktree);
+    let here = projection.sessions[2].session.worktree.clone();
+    let keys: Vec<_> = projection.sessions.iter().map(|view| view.session.key()).collect();
+    let mut rig = rig(projection);
+    rig.app.nearby.window = vec![keys[4].clone(), keys[3].clone()];
+    rig.app.nearby.worktree = Some(here);
+    rig.press("n");
+    let order: Vec<String> = form(&rig).sides.iter().map(|side| side.session_id.as_str().to_owned()).collect();
+    assert_eq!(order, ["s4", "s3", "s2", "s1", "s0"]);
 }

@@ -492,7 +492,7 @@ pub fn two_sessions() -> Projection {
 pub fn one_by_hand() -> Projection {
     let mut projection = two_sessions();
     projection.sessions[0].transport = Some(Transport::ByHand);
-    projection.sessions[0].place = "/dev/pts/3".to_owned();
+    "/dev/pts/3".clone_into(&mut projection.sessions[0].place);
     projection
 }
 
@@ -500,7 +500,7 @@ pub fn one_by_hand() -> Projection {
 pub fn first_wait_by_hand() -> RunView {
     let mut run = first_wait();
     run.implementer.transport = Some(Transport::ByHand);
-    run.implementer.place = "/dev/pts/3".to_owned();
+    "/dev/pts/3".clone_into(&mut run.implementer.place);
     run
 }
 

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use trellis::model::ids::Role;
 use trellis::model::outbox::EntryState;
 use trellis::projection::{OpenPoint, Projection, Repeated, ThreadEntry, ThreadKind};
-use trellis::ui::app::{Effect, Msg, Over};
+use trellis::ui::app::{Effect, Msg, Over, Screen};
 
 use super::scenes::talks::{said, sent, tool, words};
 use super::{Rig, picture, scenes};
@@ -231,6 +231,11 @@ fn a_search_says_where_it_stands() {
         assert!(rig.text().contains("nowhere is not in it"), "{}", rig.text());
         rig.press("/ Esc");
         assert!(!rig.text().contains("found"), "{}", rig.text());
+        // Esc ends the search before it goes out.
+        rig.press("/ N e e d l e Enter Esc");
+        assert!(!rig.text().contains("/3") && matches!(rig.app.screen(), Screen::Run(_)), "{}", rig.text());
+        rig.press("Esc");
+        assert!(matches!(rig.app.screen(), Screen::Runs));
     }
 }
 
