@@ -435,9 +435,9 @@ fn keys_of_the_preview_and_of_the_editor() {
         terminal.keys(&["Enter"]);
         terminal.wait("the banner", |screen| Terminal::flat(screen).contains("waits for your look"));
         terminal.press_for(&["Enter"], "Enter send");
-        // Low enough that it scrolls; the footer gives way then.
+        // Small enough that it scrolls; the footer gives way then.
         let (columns, rows) = size;
-        terminal.tmux(&["resize-window", "-t", "t", "-x", &columns.to_string(), "-y", "6"]);
+        terminal.tmux(&["resize-window", "-t", "t", "-x", &columns.min(60).to_string(), "-y", "6"]);
         terminal.wait("the low frame", |screen| screen.contains("1–") && !screen.contains("Enter send"));
         there_and_back(&terminal, &["j", "Down"], "k");
         there_and_back(&terminal, &["j"], "Up");

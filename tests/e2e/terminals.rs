@@ -53,7 +53,7 @@ fn without_tmux_the_first_screens_say_what_to_do() {
             terminal.trellis("");
             let says = |words: &'static str| move |screen: &str| Terminal::flat(screen).contains(words);
             terminal.wait(words, says(words));
-            terminal.wait("the other ways", says("trellis session reach --help"));
+            terminal.wait("the other ways", says("trellis runs them headless"));
             terminal.keep(if path == "/nowhere" { "no-tmux-runs" } else { "outside-tmux-runs" });
             terminal.press_until(&["2"], lists, says(lists));
             terminal.press_until(&["q"], "the end", |screen| screen.contains("ended 0"));
