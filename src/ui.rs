@@ -15,6 +15,7 @@ pub mod engine;
 pub mod form;
 pub mod forms;
 pub mod input;
+mod jump;
 pub mod key;
 pub mod keymap;
 pub mod layout;

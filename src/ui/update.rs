@@ -433,26 +433,6 @@ impl App {
         }
     }
 
-    fn jump_part(&mut self, forward: bool) {
-        let in_session = matches!(self.screen(), Screen::Session(_));
-        let begins_part = |entry: &ThreadEntry| match entry.kind {
-            ThreadKind::Human { .. } | ThreadKind::Carried { .. } => in_session,
-            ThreadKind::Phase { .. } => !in_session,
-            _ => false,
-        };
-        let times = self.times();
-        self.pane = Some(Pane::Talk);
-        if !self.talk.jump(forward, begins_part, &times) && forward {
-            self.talk.follow();
-        }
-    }
-
-    fn jump_relay(&mut self, forward: bool) {
-        let times = self.times();
-        self.pane = Some(Pane::Talk);
-        self.talk.jump(forward, |entry| matches!(entry.kind, ThreadKind::Relay { .. }), &times);
-    }
-
     /// To the next match of what `/` looked for.
     pub fn find(&mut self, forward: bool) {
         if matches!(self.screen(), Screen::Log(_)) {
