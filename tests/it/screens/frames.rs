@@ -94,7 +94,7 @@ fn sessions_and_log() {
     keep("session", &scenes::one_session, "2 Enter");
     keep("log", &scenes::all_standings, "3");
     keep("log_all", &scenes::all_standings, "3 .");
-    keep("log_search", &scenes::all_standings, "3 / a s k Enter");
+    keep("log_search", &scenes::all_standings, "3 / r e l a y Enter");
     keep("log_none", &scenes::empty, "3");
 }
 
