@@ -60,7 +60,7 @@ fn a_run_goes_on_in_the_background_and_comes_back_five_times_and_each_message_st
     let home = terminal.home();
     for turn in 0..5 {
         // So slow that it is not over before all five were done.
-        terminal.trellis("demo --speed 0.7");
+        terminal.trellis("demo --speed 0.2");
         terminal.wait_for("shop");
         if turn > 0 {
             terminal.wait_for("this process drives now");
