@@ -567,8 +567,8 @@ fn dispatch(cli: Cli) -> Result<(), Failure> {
         Some(Command::Session(SessionCommand::New(args))) => new::new(&place, args),
         Some(Command::Session(SessionCommand::List { json })) => session::list(&place, json),
         Some(Command::Session(SessionCommand::Reach(args))) => session::reach(&place, args),
-        Some(Command::Drive(args)) if args.detached => background::detached(home, args.speed),
-        Some(Command::Drive(args)) if args.background => background::start(home, args.speed),
+        Some(Command::Drive(args)) if args.detached => background::detached(&place, args.speed),
+        Some(Command::Drive(args)) if args.background => background::start(&place, args.speed),
         Some(Command::Drive(args)) if args.stop => background::stop(home),
         Some(Command::Drive(args)) => drive::drive(&place, args.speed),
         Some(Command::Watch { run }) => watch::watch(home, run.as_deref()),
@@ -585,7 +585,7 @@ fn dispatch(cli: Cli) -> Result<(), Failure> {
         // It never comes here: it is answered before anything else is looked at.
         Some(Command::Hook { .. }) => Ok(()),
         Some(Command::Verdict(args)) => verdict::verdict(&args),
-        Some(Command::Doctor { report, json }) => doctor::doctor(home, report, json),
+        Some(Command::Doctor { report, json }) => doctor::doctor(&place, report, json),
         Some(Command::Dump(args)) => dump::dump(home, &args),
     }
 }

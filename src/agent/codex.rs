@@ -15,8 +15,8 @@ use super::Settings;
 use super::claude::{alive, missing, stopped};
 use super::os::{self, Process};
 use super::program;
-use super::tmux::input_box;
 use super::tmux::typing::{Moment, Typing};
+use super::tmux::{self, input_box};
 use super::{by_hand, message};
 use crate::clock;
 use crate::machine::Delivery;
@@ -88,7 +88,8 @@ impl CodexSession {
             Finding::Starting(process) => start::observe(&mut reach, &self.id, &process, settings),
             Finding::Replaced(process, id, proof) => {
                 reach.process = alive(&process);
-                reach.place = format!("pid {}", process.pid);
+                let pane = tmux::of(&process, &settings.tmux);
+                reach.place = pane.map_or_else(|_| format!("pid {}", process.pid), |pane| pane.id.as_str().to_owned());
                 reach.ticks.pane = missing("codex went over to another session");
                 reach.replaced_by = Some((id, proof));
             }
@@ -259,8 +260,12 @@ impl CodexSession {
         Some(Finding::Replaced(window.process.clone(), id, proof))
     }
 
-    /// Whether this Codex knows `codex queue`; asked once for each program file.
+    /// Whether a message goes through `codex queue`: the thread has had a message, and this Codex knows the command; that is
+    /// asked once for each program file.
     fn queues(&mut self, holder: &Holder, settings: &Settings) -> bool {
+        if !holder.has_begun(&self.id) {
+            return false;
+        }
         let Some(program) = codex_program(&holder.process, settings) else { return false };
         if let Some(known) = self.queues.get(&program) {
             return *known;

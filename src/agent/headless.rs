@@ -148,7 +148,7 @@ pub(super) fn bring_back(key: &SessionKey, launch: &Launch, settings: &Settings)
 /// one it is given, Codex none.
 ///
 /// # Errors
-/// The program or folder is not there, or it ended before it named a session: its words.
+/// The program or folder is not there, or it ended before it named or began a session: its words.
 pub fn open(
     agent: Agent,
     id: Option<&SessionId>,
@@ -163,7 +163,11 @@ pub fn open(
     match id {
         Some(id) => {
             let key = SessionKey { agent, session_id: id.clone() };
-            carry::start(&turn::plan(&key, launch, settings)?, &text, settings, Some(&key), nobody)?;
+            let carried = carry::start(&turn::plan(&key, launch, settings)?, &text, settings, Some(&key), nobody)?;
+            // One that runs and has written nothing yet has its message all the same.
+            carry::shows(&carried, || {
+                turn::has_transcript(&settings.claude_home, id).is_ok_and(|has| has).then_some(())
+            })?;
             Ok(id.clone())
         }
         None => carry::named(&carry::start(&turn::first(agent, launch, settings)?, &text, settings, None, nobody)?),

@@ -29,7 +29,7 @@ pub(super) fn in_tmux(start: &Start, settings: &Settings, windows: &Windows) -> 
     let mark = is_unnamed(id).then(|| id.as_str());
     let wanted = Wanted { agent, order: id.as_str(), folder: &launch.worktree, argv: &argv, mark };
     let pane = windows.open(&wanted, settings)?;
-    let place = format!("pane {} of tmux session {}", pane.id.as_str(), pane.session);
+    let place = format!("in pane {} of tmux session {}", pane.id.as_str(), pane.session);
     Ok((Launched { launch, place, named: None }, pane))
 }
 
@@ -42,6 +42,6 @@ pub(super) fn without_window(start: &Start, settings: &Settings) -> Result<Launc
     let id = Some(&session.session_id).filter(|id| !is_unnamed(id));
     let prompt = start.prompt.as_deref().unwrap_or_default();
     let named = headless::open(session.agent, id, &start.launch, prompt, settings)?;
-    let place = String::from("no window");
+    let place = String::from("without a window");
     Ok(Launched { launch: start.launch.clone(), place, named: Some(named) })
 }

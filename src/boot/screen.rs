@@ -371,10 +371,11 @@ impl ui::Engine for Driver {
     fn go_on_in_background(&self) -> oneshot::Receiver<Result<(), String>> {
         let (answer, answered) = oneshot::channel();
         let (home, tempo, handle) = (self.home.clone(), self.tempo, self.handle.clone());
+        let tmux = self.transports.tmux.named.clone();
         let mut shutdown = self.supervisor.token();
         self.supervisor.spawn("hand over", async move {
             tokio::select! {
-                handed = background::hand_over(&home, tempo, &handle) => {
+                handed = background::hand_over(&home, tempo, tmux.as_deref(), &handle) => {
                     let _ = answer.send(handed);
                 }
                 // A person who quits meanwhile wants no driver to be left.

@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::time::Duration;
 
-use super::{Failure, drive, out};
+use super::{Failure, Place as Named, drive, out};
 use crate::boot::background::{self, DRIVES, Detached, READY, WAITS};
 use crate::boot::{Engine, Ground, How, Place, Seat};
 use crate::model::tempo::Tempo;
@@ -16,15 +16,16 @@ const STILL_THERE: Duration = Duration::from_secs(5);
 ///
 /// # Errors
 /// Another process drives, nothing is left to drive, or it does not start.
-pub fn start(home: Option<&Path>, tempo: Tempo) -> Result<(), Failure> {
-    let ground = Ground::find(home)?;
+pub fn start(place: &Named<'_>, tempo: Tempo) -> Result<(), Failure> {
+    let ground = Ground::of(place)?;
     drive::tell_problems(&ground);
     ground.refuse_if_driven()?;
     if !ground.glance().runs.iter().any(|run| !drive::is_over(run)) {
         return out::line("no run is left to drive");
     }
+    let tmux = ground.transports().tmux.named;
     let pid = wait_for(async {
-        let detached = Detached::start(&ground.home, tempo).await?;
+        let detached = Detached::start(&ground.home, tempo, tmux.as_deref()).await?;
         detached.drives(&ground.home).await
     })?
     .map_err(Failure::refused)?;
@@ -60,10 +61,10 @@ pub fn stop(home: Option<&Path>) -> Result<(), Failure> {
 ///
 /// # Errors
 /// The home cannot be opened, or its lock did not come free.
-pub fn detached(home: Option<&Path>, tempo: Tempo) -> Result<(), Failure> {
+pub fn detached(place: &Named<'_>, tempo: Tempo) -> Result<(), Failure> {
     // From now on the terminal that it was started in is nothing to it. An error: it leads a session already.
     let _ = rustix::process::setsid();
-    let ground = Ground::find(home)?;
+    let ground = Ground::of(place)?;
     out::line(READY)?;
     let lock = wait_for(async {
         let mut tries = tokio::time::interval(Duration::from_millis(20));

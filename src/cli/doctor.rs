@@ -1,11 +1,9 @@
 //! `trellis doctor`: what would keep a run from going, and what to do about it. 1 when something would.
 //! The judgement is `doctor`'s; nothing is changed.
 
-use std::path::Path;
-
 use serde_json::json;
 
-use super::{Failure, out};
+use super::{Failure, Place, out};
 use crate::boot::Ground;
 use crate::doctor::{self, Finding, Level};
 
@@ -13,8 +11,8 @@ use crate::doctor::{self, Finding, Level};
 ///
 /// # Errors
 /// Something would stop a run; it was said.
-pub fn doctor(home: Option<&Path>, report: bool, as_json: bool) -> Result<(), Failure> {
-    let ground = Ground::find(home)?;
+pub fn doctor(place: &Place<'_>, report: bool, as_json: bool) -> Result<(), Failure> {
+    let ground = Ground::of(place)?;
     let findings = doctor::judge(&ground.health());
     let words =
         |sentence: &doctor::Sentence| out::plain(&if report { sentence.redacted() } else { sentence.to_string() });

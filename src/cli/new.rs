@@ -17,10 +17,12 @@ use crate::model::command::{Command, Reply};
 use crate::model::launch::NewSession;
 use crate::model::reach::Transport;
 use crate::model::tempo::Tempo;
-use crate::projection::{LaunchStage, LaunchView};
+use crate::projection::{LaunchStage, LaunchView, Projection};
 
 /// How long an agent may take to come up. It is not ended after that: it only is not waited for.
 const PATIENCE: Duration = Duration::from_mins(1);
+/// How long one that is up may take to name its session without a message: Codex opens its thread a moment after its box.
+const NAMED_WITHIN: Duration = Duration::from_secs(5);
 
 /// `trellis session new`.
 #[derive(Debug, Args)]
@@ -104,24 +106,28 @@ fn order(ground: &Ground, args: NewArgs) -> Result<NewSession, Failure> {
 
 /// Waits until the agent is up, asks something, or has ended; then says so with its session.
 async fn come_up(engine: &Engine, is_named: bool) -> Result<(), Failure> {
-    let mut projections = engine.handle.projections();
-    let settled = projections.wait_for(|projection| {
-        projection.launches.last().is_some_and(|launch| match launch.stage {
-            LaunchStage::Starting => false,
-            LaunchStage::Unnamed => !is_named,
-            LaunchStage::Waits | LaunchStage::Up | LaunchStage::Ended => true,
-        })
-    });
-    let settled = tokio::time::timeout(PATIENCE, settled).await;
-    let launch = match settled {
-        Ok(Ok(projection)) => projection.launches.last().cloned(),
-        Ok(Err(_)) => return Err(Failure::refused("told to end; the agent goes on without being watched")),
-        Err(_) => engine.handle.projection().launches.last().cloned(),
-    };
-    match launch {
+    stage(engine, PATIENCE, |stage| match stage {
+        LaunchStage::Starting => false,
+        LaunchStage::Unnamed => !is_named,
+        LaunchStage::Waits | LaunchStage::Up | LaunchStage::Ended => true,
+    })
+    .await?;
+    stage(engine, NAMED_WITHIN, |stage| stage != LaunchStage::Unnamed).await?;
+    match engine.handle.projection().launches.last().cloned() {
         Some(launch) if launch.stage == LaunchStage::Ended => Err(Failure::refused(launch.words)),
         Some(launch) => out::line(&out::plain(&words(&launch))),
         None => Err(Failure::internal("the start was forgotten")),
+    }
+}
+
+/// Waits for so long until the start has come to such a stage.
+async fn stage(engine: &Engine, patience: Duration, is_wanted: impl Fn(LaunchStage) -> bool) -> Result<(), Failure> {
+    let mut projections = engine.handle.projections();
+    let wanted = |projection: &Projection| projection.launches.last().is_some_and(|launch| is_wanted(launch.stage));
+    let waited = tokio::time::timeout(patience, projections.wait_for(|projection| wanted(projection))).await;
+    match waited {
+        Ok(Err(_)) => Err(Failure::refused("told to end; the agent goes on without being watched")),
+        Ok(Ok(_)) | Err(_) => Ok(()),
     }
 }
 

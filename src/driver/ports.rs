@@ -240,7 +240,7 @@ pub struct Comeback {
 pub struct Launched {
     /// What was really started.
     pub launch: Launch,
-    /// Where, for people.
+    /// Where, for people, as it stands behind "it starts".
     pub place: String,
     /// The session that its agent named, where that is known at once.
     pub named: Option<SessionId>,

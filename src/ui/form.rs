@@ -142,6 +142,8 @@ pub struct Form {
     pub sides: Vec<SessionRef>,
     /// From here on they are older: found by typing.
     pub older_from: usize,
+    /// The session it was opened for: it builds.
+    pub builds: Option<SessionKey>,
     /// A person chose a side.
     pub chose_side: bool,
     /// What is known about whether it will work: holds or does not, and the sentence.
@@ -166,6 +168,7 @@ impl Form {
             problem: None,
             sides: Vec::new(),
             older_from: usize::MAX,
+            builds: None,
             chose_side: false,
             facts: Vec::new(),
             explains: String::new(),

@@ -57,7 +57,8 @@ impl App {
         fields.extend(prompt_fields(&kept).map(Field::behind_fold));
         fields.extend([Field::button("start", "start"), Field::button("start_ask", "start and ask now").joined()]);
         let mut form = Form::new(FormKind::NewRun, "new run", fields);
-        self.propose_sides(&mut form, builds);
+        form.builds = builds.cloned();
+        self.propose_sides(&mut form);
         self.check_form(&mut form);
         form
     }
@@ -82,7 +83,8 @@ impl App {
             Field::button("start", "start"),
         ];
         let mut form = Form::new(FormKind::NewPair, "new pair", fields);
-        self.propose_sides(&mut form, builds);
+        form.builds = builds.cloned();
+        self.propose_sides(&mut form);
         self.check_form(&mut form);
         form
     }
@@ -115,7 +117,20 @@ impl App {
     }
 
     /// The sessions that can be chosen, nearest first, and the two that are proposed.
-    fn propose_sides(&self, form: &mut Form, builds: Option<&SessionKey>) {
+    fn propose_sides(&self, form: &mut Form) {
+        let views = self.offer_sides(form);
+        let (implementer, reviewer) = self.proposal(&views, form.builds.as_ref());
+        set_side(form, "implementer", implementer.as_ref());
+        set_side(form, "reviewer", reviewer.as_ref());
+        form.remark = match (implementer.is_some() && reviewer.is_some(), self.nearby.window.len(), &form.builds) {
+            (false, ..) => String::new(),
+            (true, 2, None) => "proposed from this window".to_owned(),
+            (true, ..) => "proposed".to_owned(),
+        };
+    }
+
+    /// The sessions that can be chosen, nearest first; what is chosen stays.
+    fn offer_sides(&self, form: &mut Form) -> Vec<&SessionView> {
         let mut views: Vec<&SessionView> = self.projection.sessions.iter().filter(|view| !view.put_away).collect();
         // One that has no name yet has no session either.
         views.retain(|view| !is_unnamed(&view.session.session_id));
@@ -129,6 +144,7 @@ impl App {
         let older = views.iter().position(|view| !view.live && !is_near(view));
         // Where nothing lives, what there is must be seen.
         form.older_from = older.filter(|at| *at > 0).unwrap_or(usize::MAX);
+        let chosen = ["implementer", "reviewer"].map(|id| form.side(id).map(SessionRef::key));
         form.sides = views.iter().map(|view| view.session.clone()).collect();
         let words: Vec<String> = views.iter().map(|view| side_words(view)).collect();
         for id in ["implementer", "reviewer"] {
@@ -136,16 +152,10 @@ impl App {
                 options.clone_from(&words);
             }
         }
-        let (implementer, reviewer) = self.proposal(&views, builds);
-        set_side(form, "implementer", implementer.as_ref());
-        set_side(form, "reviewer", reviewer.as_ref());
-        if implementer.is_some() && reviewer.is_some() {
-            form.remark = if self.nearby.window.len() == 2 && builds.is_none() {
-                "proposed from this window".to_owned()
-            } else {
-                "proposed".to_owned()
-            };
-        }
+        let [builds, reviews] = chosen;
+        set_side(form, "implementer", builds.as_ref());
+        set_side(form, "reviewer", reviews.as_ref());
+        views
     }
 
     /// What was seen around: a form whose sides nobody has chosen yet proposes anew.
@@ -154,10 +164,24 @@ impl App {
             return;
         }
         self.nearby = nearby;
+        self.offer_anew(true);
+    }
+
+    /// Sessions may have been found or have gone: an open form offers what there is now. It proposes as long as it has
+    /// nothing to propose or not every session was looked at; after that nothing moves under a person's hand.
+    pub(super) fn offer_what_is_found(&mut self, was_looking: bool) {
+        self.offer_anew(was_looking || self.projection.looking);
+    }
+
+    fn offer_anew(&mut self, anew: bool) {
         let Some(Over::Form(mut form)) = self.over.pop_if(|over| matches!(over, Over::Form(_))) else { return };
-        if matches!(form.kind, FormKind::NewRun | FormKind::NewPair) && !form.waits && !form.chose_side {
-            let builds = self.session_target();
-            self.propose_sides(&mut form, builds.as_ref());
+        if matches!(form.kind, FormKind::NewRun | FormKind::NewPair) && !form.waits {
+            let is_filled = ["implementer", "reviewer"].iter().all(|id| form.side(id).is_some());
+            if !form.chose_side && (anew || !is_filled) {
+                self.propose_sides(&mut form);
+            } else {
+                self.offer_sides(&mut form);
+            }
             self.check_form(&mut form);
         }
         self.over.push(Over::Form(form));

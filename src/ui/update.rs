@@ -36,6 +36,7 @@ impl App {
                 self.show_what_came_up(&projection);
                 let before = std::mem::replace(&mut self.projection, projection);
                 self.leave_what_is_gone();
+                self.offer_what_is_found(before.looking);
                 self.open_awaited();
                 self.copy_what_is_to_be_pasted(&before)
             }

@@ -112,6 +112,29 @@ fn a_missing_tmux_is_said_with_what_to_do() {
 }
 
 #[test]
+fn the_tmux_server_that_is_named_is_the_one_that_is_looked_at() {
+    let machine = Machine::new();
+    fs::write(
+        machine.path("bin/tmux"),
+        "#!/bin/sh\nexec /usr/bin/env -u TMUX PATH=/usr/local/bin:/usr/bin:/bin tmux \"$@\"\n",
+    )
+    .unwrap();
+    let own = |words: &[&str]| {
+        let socket = machine.path("own socket");
+        let done = Command::new("tmux").arg("-S").arg(&socket).args(["-f", "/dev/null"]).args(words).status().unwrap();
+        assert!(done.success(), "tmux {words:?}");
+    };
+    own(&["new-session", "-d", "cat"]);
+    let socket = machine.path("own socket").display().to_string();
+    let said = machine.says(0, &[]);
+    assert!(!said.contains(&socket), "{said}");
+    let output = machine.doctor(&["--tmux-socket", &socket]);
+    let said = String::from_utf8_lossy(&output.stdout).into_owned();
+    own(&["kill-server"]);
+    assert!(said.contains(&format!("a server with 1 pane answers at {socket}")), "{said}");
+}
+
+#[test]
 fn an_agent_that_is_too_old_is_said_with_what_to_do() {
     let machine = Machine::new();
     machine.tells("claude", "2.0.1 (Claude Code)");

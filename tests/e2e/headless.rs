@@ -211,6 +211,78 @@ fn strs(words: &[String]) -> Vec<&str> {
     words.iter().map(String::as_str).collect()
 }
 
+/// A session that `session new` says it began or kept.
+fn named(said: &str) -> String {
+    let line = said.lines().find(|line| line.starts_with("claude:") || line.starts_with("codex:"));
+    line.and_then(|line| line.split("  ").next()).unwrap_or_else(|| panic!("no session: {said}")).to_owned()
+}
+
+fn new_words<'a>(agent: &'a str, more: &[&'a str]) -> Vec<&'a str> {
+    [&["session", "new", "--transport", "headless", "--agent", agent], more].concat()
+}
+
+#[test]
+fn sessions_begun_without_a_window_take_their_first_message_and_run_a_checklist() {
+    let mut rig = Rig::start("claude");
+    for (agent, mode) in [("claude", "acceptEdits"), ("codex", "workspace-write")] {
+        let hostile = "-- Look; at `this` $(touch x)\nand \"that\"";
+        let more = ["--permission-mode", mode, "--name", "first", "--prompt", hostile];
+        let (code, said) = rig.run(&new_words(agent, &more));
+        assert_eq!(code, Some(0), "{said}");
+        assert!(said.contains(&format!("{agent} has its first message, without a window")), "{said}");
+        let session = named(&said);
+        rig.wait("its first answer", || rig.conversation(&session).turns.iter().any(Turn::is_answered));
+        let conversation = rig.conversation(&session);
+        let prompts: Vec<&str> = conversation.turns.iter().map(|turn| &*turn.prompt.text).collect();
+        // A dash in front gets a blank before it, in every message.
+        assert_eq!(prompts, [format!(" {hostile}")], "once, and as it was written");
+        let (_, listed) = rig.run(&["session", "list"]);
+        assert!(listed.contains(&format!("headless · {mode}")) && listed.contains("“first”"), "{listed}");
+        if agent == "claude" { rig.claude = session } else { rig.codex = session }
+    }
+    assert!(!rig.path("work/x").exists());
+    let (code, said) = rig.run(&strs(&rig.start_words("claude")));
+    assert_eq!(code, Some(0), "{said}");
+    rig.assert_complete("claude");
+}
+
+#[test]
+fn without_a_message_claude_is_kept_for_the_first_one_and_codex_is_refused() {
+    let mut rig = Rig::start("claude");
+    let starts = || fs::read_to_string(rig.path("starts")).unwrap_or_default().lines().count();
+    let before = starts();
+    let (code, said) = rig.run(&new_words("codex", &[]));
+    assert_eq!(code, Some(1), "{said}");
+    assert!(said.contains("prompt: codex without a window has no session before its first message"), "{said}");
+    let (code, said) = rig.run(&new_words("claude", &["--name", "later"]));
+    assert_eq!(code, Some(0), "{said}");
+    assert!(said.contains("is kept: its first message starts it, without a window"), "{said}");
+    assert_eq!(starts(), before, "nothing was started");
+    let (_, listed) = rig.run(&["session", "list"]);
+    assert!(listed.contains("“later”"), "{listed}");
+    rig.claude = named(&said);
+    rig.reach();
+    let (code, said) = rig.run(&strs(&rig.start_words("claude")));
+    assert_eq!(code, Some(0), "{said}");
+    let prompts = rig.conversation(&rig.claude).turns.len();
+    assert_eq!((prompts, &rig.run_record()["stop_reason"]), (7, &json!("completed")), "{said}");
+}
+
+#[test]
+fn what_the_program_says_against_a_first_message_is_told_and_nothing_is_kept() {
+    for agent in ["claude", "codex"] {
+        for (does, words) in [("refuse", "not logged in"), ("vanish", "it ended")] {
+            let rig = Rig::start("claude");
+            rig.does(does);
+            let (code, said) = rig.run(&new_words(agent, &["--name", "gone", "--prompt", "Hello"]));
+            assert_eq!(code, Some(1), "{does}: {said}");
+            assert!(said.contains(&format!("can't start {agent}")) && said.contains(words), "{does}: {said}");
+            let (_, listed) = rig.run(&["session", "list"]);
+            assert!(!listed.contains("“gone”"), "{listed}");
+        }
+    }
+}
+
 #[test]
 fn a_checklist_completes_between_two_sessions_without_panes() {
     for implementer in ["claude", "codex"] {

@@ -97,6 +97,35 @@ fn a_run_goes_on_in_the_background_and_comes_back_five_times_and_each_message_st
     assert!(seqs.is_sorted_by(|a, b| a < b), "one driver after the other: {seqs:?}");
 }
 
+/// The words that the driver in the background was started with.
+fn words(home: &Path) -> Vec<String> {
+    let words = fs::read(format!("/proc/{}/cmdline", background(home))).unwrap();
+    text(&words).split_terminator('\0').map(str::to_owned).collect()
+}
+
+#[test]
+fn the_driver_in_the_background_uses_the_same_tmux_server() {
+    let terminal = Terminal::open(WIDE);
+    let home = terminal.home();
+    terminal.trellis("demo --speed 0.7");
+    terminal.wait_for("shop");
+    terminal.press_for(&["q"], "Esc stay");
+    terminal.press_until(&["q"], "the end", |screen| screen.contains("ended 0"));
+    // A path counts from where it was named, a name stays one.
+    terminal.trellis("--tmux-socket ./other");
+    terminal.wait_for("shop");
+    leave(&terminal);
+    let said = words(&home);
+    let [.., flag, socket] = &said[..] else { panic!("{said:?}") };
+    assert_eq!(flag, "--tmux-socket");
+    assert!(socket.starts_with('/') && socket.ends_with("/other"), "{said:?}");
+    assert_eq!(run(&home, &["drive", "--stop"]).status.code(), Some(0));
+    terminal.trellis("drive --background --tmux-socket other");
+    terminal.wait_for("ended 0");
+    assert!(words(&home).ends_with(&["--tmux-socket".to_owned(), "other".to_owned()]), "{:?}", words(&home));
+    assert_eq!(run(&home, &["drive", "--stop"]).status.code(), Some(0));
+}
+
 #[test]
 fn the_question_at_the_end_names_all_three_ways() {
     let terminal = Terminal::running(NARROW, "demo");

@@ -28,6 +28,7 @@ mod launch;
 mod leaving;
 mod real_agents;
 mod real_agents_headless;
+mod real_launch;
 mod scenes;
 mod stuck;
 mod telling;

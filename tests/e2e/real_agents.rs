@@ -13,11 +13,11 @@ pub mod rig;
 
 mod beside;
 mod by_hand;
-mod cases;
+pub mod cases;
 mod dialogs;
 mod killed;
-mod pairs;
-mod person;
+pub mod pairs;
+pub mod person;
 mod port;
 mod seen;
 mod times;

@@ -19,6 +19,8 @@ use crate::transcript::summary::{self, Ends};
 const DIALOG: &str = "Action Required";
 /// A rollout begins with a record of some 20 KB that says whose it is.
 const HEAD: u64 = 128 * 1024;
+/// Year, month and day stand between the folder of rollouts and a rollout.
+const DEPTH: usize = 3;
 /// As much of the list of names is read, from its end.
 const NAMES: u64 = 1024 * 1024;
 /// How often, and how far apart, a process that may not be looked at is looked at again.
@@ -110,6 +112,16 @@ pub(super) fn holder(process: Process) -> Result<Option<Holder>, ()> {
     Ok(Some(Holder { process, threads, codex_home, is_daemon }))
 }
 
+/// Whether a rollout of this thread is there, so many folders deep.
+fn has_rollout(folder: &Path, id: &SessionId, depth: usize) -> bool {
+    let entries = std::fs::read_dir(folder).into_iter().flatten().flatten();
+    let mut paths = entries.map(|entry| entry.path());
+    if depth > 0 {
+        return paths.any(|path| has_rollout(&path, id, depth - 1));
+    }
+    paths.any(|path| thread_of(&path).is_some_and(|(_, found)| found == *id))
+}
+
 fn is_server(pid: u32) -> bool {
     os::argv(pid).is_some_and(|words| words.iter().skip(1).any(|word| word == "app-server"))
 }
@@ -133,6 +145,13 @@ impl Holder {
     #[must_use]
     pub fn holds(&self, id: &SessionId) -> bool {
         self.threads.iter().any(|thread| thread.id == *id)
+    }
+
+    /// Whether a thread has a rollout. Before its first message it has none, and `codex queue` does not know it.
+    #[must_use]
+    pub fn has_begun(&self, id: &SessionId) -> bool {
+        let is_open = self.threads.iter().any(|thread| thread.id == *id && thread.rollout.is_some());
+        is_open || has_rollout(&self.codex_home.join("sessions"), id, DEPTH)
     }
 
     /// What it holds but the threads of sub-agents, with what their rollouts and the list of names say.

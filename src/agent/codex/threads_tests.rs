@@ -80,3 +80,24 @@ fn threads_of_sub_agents_are_no_conversations() {
     let holder = Holder { process, threads, codex_home: home.path().to_owned(), is_daemon: false };
     assert_eq!(holder.conversations(), [told("main", Some("Now"))]);
 }
+
+#[test]
+fn a_thread_has_begun_once_it_has_a_rollout_open_or_not() {
+    let folder = tempfile::tempdir().unwrap();
+    let id = SessionId::new("01a22dc2-060f-7d71-9d48-22dd8c7f6f12");
+    let thread = Thread { id: id.clone(), rollout: None };
+    let process = os::process(std::process::id()).unwrap();
+    let codex_home = folder.path().to_owned();
+    let mut holder = Holder { process, threads: vec![thread], codex_home, is_daemon: false };
+    assert!(!holder.has_begun(&id), "its lock alone: `codex queue` finds no rollout");
+    let day = folder.path().join("sessions/2026/03/01");
+    std::fs::create_dir_all(&day).unwrap();
+    std::fs::write(day.join("rollout-2026-03-01T12-00-00-other.jsonl"), "").unwrap();
+    assert!(!holder.has_begun(&id));
+    let rollout = day.join(format!("rollout-2026-03-01T12-00-00-{id}.jsonl"));
+    std::fs::write(&rollout, "").unwrap();
+    assert!(holder.has_begun(&id), "opened again, and no message yet");
+    std::fs::remove_file(&rollout).unwrap();
+    holder.threads[0].rollout = Some(rollout);
+    assert!(holder.has_begun(&id));
+}

@@ -169,22 +169,34 @@ fn apart(plan: &Plan, settings: &Settings) -> Command {
 /// It ended first, or names none for two minutes: its words.
 pub(super) fn named(carried: &Carried) -> Result<SessionId, String> {
     let Some(events) = &carried.events else { return Err(String::from("it tells no events")) };
-    for _ in 0..LOOKS {
-        let over = carried.exit.get().is_some();
+    let look = || {
         // At a place of its own: the writer's place in the file is the process's.
         let mut bytes = vec![0; NAMED_WITHIN];
         let read = events.read_at(&mut bytes, 0).unwrap_or(0);
         bytes.truncate(read);
-        if let Some(id) = String::from_utf8_lossy(&bytes).lines().find_map(thread_of) {
-            return Ok(id);
+        String::from_utf8_lossy(&bytes).lines().find_map(thread_of)
+    };
+    let id = shows(carried, look)?;
+    id.ok_or_else(|| format!("it has named no session yet (pid {})", carried.mark.pid))
+}
+
+/// Waits until a look at what a process does shows something; `None` after two minutes, in which it did not end.
+///
+/// # Errors
+/// It ended first: its words.
+pub(super) fn shows<T>(carried: &Carried, look: impl Fn() -> Option<T>) -> Result<Option<T>, String> {
+    for _ in 0..LOOKS {
+        let over = carried.exit.get().is_some();
+        if let Some(shown) = look() {
+            return Ok(Some(shown));
         }
         if over {
-            let words = carried.ended().map(|ended| ended.words()).unwrap_or_default();
-            return Err(format!("it ended before it named a session: {words}"));
+            let refusal = carried.ended().and_then(|ended| ended.refusal());
+            return Err(refusal.unwrap_or_else(|| String::from("it ended at once and said nothing")));
         }
         thread::sleep(BETWEEN);
     }
-    Err(format!("it has named no session yet (pid {})", carried.mark.pid))
+    Ok(None)
 }
 
 /// `{"type":"thread.started","thread_id":"…"}`

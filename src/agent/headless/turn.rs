@@ -85,7 +85,7 @@ fn program_of<'a>(agent: Agent, launch: &'a Launch, settings: &Settings) -> Resu
 }
 
 /// Whether Claude has a transcript of this session.
-fn has_transcript(claude_home: &Path, id: &SessionId) -> Result<bool, String> {
+pub(super) fn has_transcript(claude_home: &Path, id: &SessionId) -> Result<bool, String> {
     let projects = claude_home.join("projects");
     let folders = match std::fs::read_dir(&projects) {
         Ok(folders) => folders,

@@ -136,7 +136,7 @@ impl<R: Records, T: Transcripts, A: Agents> Core<R, T, A> {
                 if let Err(refusal) = self.save_note(asked, note) {
                     self.notice(refusal.message, true, now);
                 }
-                let words = format!("{} starts in {}", asked.agent, launched.place);
+                let words = format!("{} starts {}", asked.agent, launched.place);
                 if let Some(one) = self.launches.get(asked) {
                     one.view.place.clone_from(&launched.place);
                     one.view.words.clone_from(&words);
@@ -144,7 +144,11 @@ impl<R: Records, T: Transcripts, A: Agents> Core<R, T, A> {
                 self.log_launch(words.clone(), "its program was started", now);
                 match launched.named {
                     None => self.observe(asked, now),
-                    Some(id) => self.named(asked, id, &launched.place, "it said so itself", now),
+                    // Only one without a window names its session by itself.
+                    Some(id) => {
+                        let words = format!("{} has its first message, {}", asked.agent, launched.place);
+                        self.named(asked, id, words, "it said so itself", now);
+                    }
                 }
                 Reply::Done { record: None, note: words }
             }
@@ -169,8 +173,8 @@ impl<R: Records, T: Transcripts, A: Agents> Core<R, T, A> {
         let since = one.since;
         let Some(reach) = self.sessions.get(asked).and_then(|known| known.facts.reach.clone()) else { return };
         if let Some((id, proof)) = reach.replaced_by.as_ref().filter(|_| is_unnamed(&asked.session_id)) {
-            let place = self.launches.get(asked).map(|one| one.view.place.clone()).filter(|place| !place.is_empty());
-            return self.named(asked, id.clone(), place.as_deref().unwrap_or("its pane"), proof, now);
+            let words = format!("{} is up in {}", asked.agent, reach.place);
+            return self.named(asked, id.clone(), words, proof, now);
         }
         let agent = asked.agent;
         match (&reach.process, &reach.status) {
@@ -210,9 +214,8 @@ impl<R: Records, T: Transcripts, A: Agents> Core<R, T, A> {
     }
 
     /// Its agent has named the session: what is kept about it goes over to that name.
-    fn named(&mut self, asked: &SessionKey, id: SessionId, place: &str, proof: &str, now: Timestamp) {
+    fn named(&mut self, asked: &SessionKey, id: SessionId, words: String, proof: &str, now: Timestamp) {
         let session = SessionKey { agent: asked.agent, session_id: id };
-        let words = format!("{} is up in {place}: {session}", asked.agent);
         if session == *asked {
             self.tell_launch(asked, LaunchStage::Up, words, now);
             return self.observe(asked, now);

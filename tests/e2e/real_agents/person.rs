@@ -65,7 +65,7 @@ impl<'a> Dashboard<'a> {
             std::thread::park_timeout(Duration::from_millis(100));
         }
         // It gives up its home before anything else looks at that.
-        let gone = || !self.rig.tmux(&["list-panes", "-a", "-F", "#{pane_id}"]).lines().any(|pane| pane == self.pane);
+        let gone = || !self.rig.panes().contains(&self.pane);
         self.press_until("q", "the dashboard's end", gone);
     }
 }

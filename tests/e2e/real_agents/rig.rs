@@ -152,6 +152,17 @@ impl Rig {
         Ok(rig)
     }
 
+    /// A session that was not opened by this rig: the implementer's, then the reviewer's.
+    pub fn adopt(&mut self, session: SessionKey) {
+        self.sessions.push(session);
+    }
+
+    /// The panes of this test's server; none when it does not run.
+    pub fn panes(&self) -> Vec<String> {
+        let listed = self.tmux(&["list-panes", "-a", "-F", "#{pane_id}"]);
+        listed.lines().filter(|line| line.starts_with('%')).map(str::to_owned).collect()
+    }
+
     /// The session of the first pane.
     pub fn implementer(&self) -> &SessionKey {
         &self.sessions[0]
@@ -298,10 +309,12 @@ impl Rig {
         pane.to_owned()
     }
 
-    /// Opens a window that runs a program; gives its pane.
+    /// Opens a window that runs a program, in a server of its own where none runs; gives its pane.
     pub fn open_window(&self, words: &[String]) -> String {
-        let given = ["new-window", "-d", "-P", "-F", "#{pane_id}", "--"];
-        let words: Vec<&str> = given.into_iter().chain(words.iter().map(String::as_str)).collect();
+        let begin: &[&str] =
+            if self.panes().is_empty() { &["new-session", "-x", "200", "-y", "60"] } else { &["new-window"] };
+        let given = ["-d", "-P", "-F", "#{pane_id}", "--"];
+        let words: Vec<&str> = begin.iter().chain(&given).copied().chain(words.iter().map(String::as_str)).collect();
         self.tmux_with(&self.variables, &words).trim().to_owned()
     }
 
@@ -327,7 +340,8 @@ impl Rig {
     pub fn begin(&self, words: &[&str]) -> Running<'_> {
         let file = tempfile::NamedTempFile::new_in(self.folder.path()).unwrap();
         let mut command = self.command(words);
-        command.stdout(file.reopen().unwrap()).stderr(file.reopen().unwrap());
+        let said = file.reopen().unwrap();
+        command.stdout(said.try_clone().unwrap()).stderr(said);
         let child = command.spawn().expect("trellis");
         Running { rig: self, words: format!("{words:?}"), child, file }
     }
@@ -457,8 +471,7 @@ impl Rig {
 
     /// What stands on all panes.
     pub fn screens(&self) -> String {
-        let panes = self.tmux(&["list-panes", "-a", "-F", "#{pane_id}"]);
-        panes.lines().map(|pane| format!("--- {pane}\n{}\n", self.screen(pane).trim_end())).collect()
+        self.panes().iter().map(|pane| format!("--- {pane}\n{}\n", self.screen(pane).trim_end())).collect()
     }
 
     /// Everything that helps to understand a failure.
@@ -476,6 +489,8 @@ impl Drop for Rig {
             let copied = Command::new("cp").arg("-a").arg(self.folder.path()).arg(&kept).status();
             println!("kept in {}: {copied:?}", kept.display());
         }
+        let running = self.tmux(&["list-panes", "-a", "-F", "#{pane_pid}"]);
+        self.pids.borrow_mut().extend(running.lines().filter_map(|pid| pid.parse::<u32>().ok()));
         self.tmux(&["kill-server"]);
         // A Codex that was brought back leaves its background server behind.
         for name in ["daemon.pid", "daemon-updater.pid"] {

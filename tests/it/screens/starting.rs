@@ -1,5 +1,7 @@
 //! Starting an agent from the list of sessions, and the two agents of the window that a new run proposes.
 
+use std::sync::Arc;
+
 use trellis::model::command::{Command, Refusal, Reply};
 use trellis::model::ids::{Agent, SessionKey, SessionRef};
 use trellis::model::launch::{NewSession, unnamed};
@@ -147,6 +149,41 @@ fn agents_that_were_opened_since_are_proposed_while_nobody_has_chosen() {
     rig.press("Ctrl-t");
     rig.send(Msg::Nearby(window(&[(Agent::Claude, "%7"), (Agent::Codex, "%2")])));
     assert_eq!(ids(&rig), two("%2", "%1"), "what a person chose stays");
+}
+
+#[test]
+fn a_form_that_was_opened_before_the_sessions_were_found_fills_itself_in() {
+    let all = fresh();
+    let live = |ids: &[&str]| {
+        let of = |id: &&str| all.sessions.iter().find(|view| view.session.session_id.as_str() == *id).cloned();
+        Projection { sessions: ids.iter().filter_map(of).collect(), ..all.clone() }
+    };
+    let found = |looking, ids: &[&str]| Msg::Changed(Arc::new(Projection { looking, ..live(ids) }));
+    let mut rig = Rig::new(live(&[]), (60, 40));
+    rig.press("n");
+    assert_eq!(ids(&rig), (None, None));
+    // One after the other, as they are looked at.
+    rig.send(found(true, &["%7"]));
+    assert_eq!(ids(&rig), (None, None));
+    rig.send(found(true, &["%7", "%2"]));
+    assert_eq!(ids(&rig), two("%7", "%2"));
+    rig.send(found(true, &["%7", "%2", "%1"]));
+    assert_eq!(ids(&rig), (None, None), "of three live ones none is proposed");
+    rig.send(found(false, &["%1", "%2"]));
+    assert_eq!(ids(&rig), two("%1", "%2"));
+    assert!(rig.text().contains("proposed"), "{}", rig.text());
+    // What is proposed does not move under a hand any more, and what is offered grows.
+    rig.send(found(false, &["%7", "%1", "%2"]));
+    assert_eq!(ids(&rig), two("%1", "%2"));
+    let Some(Over::Form(form)) = rig.app.over.last() else { panic!("no form") };
+    assert_eq!(form.sides.len(), 3);
+    // What a person chose stays, whatever is found, until it is gone.
+    let mut rig = Rig::new(live(&["%1", "%2"]), (60, 40));
+    rig.press("n Ctrl-t");
+    rig.send(found(true, &["%7", "%1", "%2"]));
+    assert_eq!(ids(&rig), two("%2", "%1"));
+    rig.send(found(false, &["%7", "%1"]));
+    assert_eq!(ids(&rig), (None, Some("%1".to_owned())));
 }
 
 #[test]
