@@ -165,12 +165,16 @@ impl Ground {
     /// What an agent that trellis starts gets beside the variables of its tmux server: it must find what trellis finds,
     /// and keep its files where trellis reads them.
     fn launch_variables(&self) -> Vec<(OsString, OsString)> {
-        let moved = self.moved_roots().into_iter().map(|(name, folder)| (name, Some(folder.into_os_string())));
+        // Claude keeps one file elsewhere as soon as its folder is named, so that it is named only where somebody named it.
+        let claude = self.config.claude_home.is_some() || self.environment.claude_config_dir.is_some();
+        let codex = self.config.codex_home.is_some() || self.environment.codex_home.is_some();
         let all = [
+            ("CLAUDE_CONFIG_DIR", claude.then(|| self.roots.claude.clone().into_os_string())),
+            ("CODEX_HOME", codex.then(|| self.roots.codex.clone().into_os_string())),
             ("PATH", self.environment.path.clone()),
             ("IS_SANDBOX", self.environment.is_sandbox.then(|| OsString::from("1"))),
         ];
-        moved.chain(all).filter_map(|(name, value)| Some((OsString::from(name), value?))).collect()
+        all.into_iter().filter_map(|(name, value)| Some((OsString::from(name), value?))).collect()
     }
 
     /// Refuses, naming the process, if another one drives the home. Nothing is made.

@@ -165,9 +165,7 @@ pub fn open(
             let key = SessionKey { agent, session_id: id.clone() };
             let carried = carry::start(&turn::plan(&key, launch, settings)?, &text, settings, Some(&key), nobody)?;
             // One that runs and has written nothing yet has its message all the same.
-            carry::shows(&carried, || {
-                turn::has_transcript(&settings.claude_home, id).is_ok_and(|has| has).then_some(())
-            })?;
+            carry::shows(&carried, || turn::transcript(&settings.claude_home, id).ok()?)?;
             Ok(id.clone())
         }
         None => carry::named(&carry::start(&turn::first(agent, launch, settings)?, &text, settings, None, nobody)?),

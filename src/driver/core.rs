@@ -28,7 +28,7 @@ use self::creation::{Ids, Parked};
 use self::kept::Kept as _;
 use self::launches::Launches;
 use self::screen::Screen;
-use self::sessions::{Known, WorkTrees};
+use self::sessions::{ComingBack, Known, WorkTrees};
 use super::ports::{Agents, FoundSession, Outcome, ReadOnly, Records, Transcripts};
 use super::why::Why;
 use crate::machine::ledger::Ledger;
@@ -128,7 +128,7 @@ pub struct Core<R, T, A> {
     parked: Vec<Parked>,
     launches: Launches,
     /// Sessions that are being brought back.
-    coming_back: BTreeSet<SessionKey>,
+    coming_back: BTreeMap<SessionKey, ComingBack>,
     ids: Ids,
     seq: u64,
     events: VecDeque<Event>,
@@ -162,7 +162,7 @@ impl<R: Records, T: Transcripts, A: Agents> Core<R, T, A> {
             next_tick: now,
             parked: Vec::new(),
             launches: Launches::default(),
-            coming_back: BTreeSet::new(),
+            coming_back: BTreeMap::new(),
             ids,
             seq: 0,
             events: VecDeque::new(),

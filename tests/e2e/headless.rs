@@ -268,6 +268,27 @@ fn without_a_message_claude_is_kept_for_the_first_one_and_codex_is_refused() {
     assert_eq!((prompts, &rig.run_record()["stop_reason"]), (7, &json!("completed")), "{said}");
 }
 
+/// Real Claude Code 2.1.332 resumes no session of which only the enqueue was written, and begins none of that id either.
+#[test]
+fn a_claude_that_was_ended_before_it_kept_its_first_message_is_told_with_what_to_do() {
+    let mut rig = Rig::start("claude");
+    let (code, said) = rig.run(&new_words("claude", &[]));
+    assert_eq!(code, Some(0), "{said}");
+    rig.claude = named(&said);
+    rig.reach();
+    rig.does("enqueue");
+    let running = rig.begin(&strs(&rig.start_words("claude")));
+    rig.wait("the pause", || rig.run_record()["paused_reason"].is_string());
+    let record = rig.run_record();
+    assert_eq!(record["paused_reason"], "delivery_failed", "{record:#}");
+    let detail = record["paused_detail"].as_str().unwrap();
+    assert!(detail.contains("was ended before it kept its first message"), "{detail}");
+    assert!(detail.contains("trellis session new"), "{detail}");
+    running.kill();
+    let starts = fs::read_to_string(rig.path("starts")).unwrap();
+    assert_eq!(starts.matches(rig.claude.split_once(':').unwrap().1).count(), 1, "not tried again: {starts}");
+}
+
 #[test]
 fn what_the_program_says_against_a_first_message_is_told_and_nothing_is_kept() {
     for agent in ["claude", "codex"] {

@@ -72,6 +72,18 @@ fn session_new_starts_an_agent_and_says_where_and_how_far() {
 }
 
 #[test]
+fn the_folders_that_trellis_was_told_go_with_a_start() {
+    let Some(terminal) = terminal(WIDE) else { return };
+    terminal.tmux(&["set-environment", "-g", "-u", "CLAUDE_CONFIG_DIR"]);
+    let elsewhere = terminal.folder.path().join("elsewhere");
+    terminal.run(&format!("export CLAUDE_CONFIG_DIR={}; clear", elsewhere.display()));
+    terminal.trellis("session new --agent claude");
+    let screen = terminal.wait_for("ended 0");
+    assert!(screen.contains("claude is up in %1"), "the server does not know that folder: {screen}");
+    assert!(elsewhere.join("sessions").is_dir());
+}
+
+#[test]
 fn a_key_starts_an_agent_from_the_dashboard() {
     for size in [NARROW, WIDE] {
         let Some(terminal) = terminal(size) else { return };

@@ -5,6 +5,7 @@ use std::process::Command;
 use std::time::Duration;
 
 use serde_json::json;
+use trellis::agent::tmux::dialog;
 use trellis::model::ids::Agent::{self, Claude, Codex};
 use trellis::model::ids::SessionKey;
 use trellis::model::reach::LiveStatus;
@@ -30,6 +31,11 @@ fn agents_started_without_a_message_run_to_the_end() {
 #[test]
 fn the_questions_of_a_real_start_are_named_and_wait_for_a_person() {
     told(questions());
+}
+
+#[test]
+fn sessions_begun_without_a_window_run_to_the_end() {
+    told(without_a_window());
 }
 
 /// Orders an agent; what was said last.
@@ -140,7 +146,39 @@ fn is_over(rig: &Rig, expected: &[u64]) {
     verified(rig);
 }
 
-/// Each agent in a folder that it has never seen.
+/// Claude with its first message and Codex with its, and then a Claude whose first message is the run's own.
+fn without_a_window() -> Result<(), Skip> {
+    let mut play = one_phase();
+    play["strangers"] = json!({"messages": "implementer", "responses": "reviewer"});
+    let rig = Rig::start(Part::Whole, Plan::of(Vec::new(), play))?;
+    let new = |agent: Agent, more: &[&str]| start(&rig, agent, &[&["--transport", "headless"], more].concat());
+    let begin = |agent: Agent, side: &str, mode: &str| {
+        let prompt = format!("You are the {side}. Reply READY.");
+        let line = new(agent, &["--permission-mode", mode, "--prompt", &prompt])?;
+        assert!(line.ends_with(&format!("{agent} has its first message, without a window")), "{line}");
+        rig.wait("its first answer", || rig.transcript(&named(&line)).contains("READY\""));
+        assert_eq!(rig.count(side, &prompt), 1, "{}", rig.told());
+        Ok::<_, Skip>(named(&line))
+    };
+    let codex = begin(Codex, "reviewer", "workspace-write")?;
+    let claude = begin(Claude, "implementer", "acceptEdits")?;
+    let kept = new(Claude, &["--permission-mode", "acceptEdits"])?;
+    assert!(kept.contains("is kept: its first message starts it, without a window"), "{kept}");
+    // The second run finds nothing left to do: the play is over.
+    for (builds, asked) in [(claude, 2), (named(&kept), 3)] {
+        let words = ["run", "start", "--implementer", &builds.to_string(), "--reviewer", &codex.to_string()];
+        let more = ["--headless", "--first-phase", "ask", "--set", "debounce=0"];
+        let (code, said) = rig.trellis(&[&words[..], &more].concat(), Duration::from_mins(4));
+        assert_eq!(code, Some(0), "{said}\n{}", rig.told());
+        assert_eq!(rig.count("implementer", "Implement the next phase"), asked, "{}", rig.told());
+        assert_eq!(rig.run()["stop_reason"], "completed", "{}", rig.told());
+        verified(&rig);
+    }
+    assert!(rig.panes().is_empty());
+    Ok(())
+}
+
+/// Each agent in a folder that it has never seen; then each without a way to its model.
 fn questions() -> Result<(), Skip> {
     let rig = Rig::start(Part::Whole, Plan::of(Vec::new(), one_phase()))?;
     for (agent, side, pane) in [(Claude, "implementer", "%0"), (Codex, "reviewer", "%1")] {
@@ -168,6 +206,30 @@ fn questions() -> Result<(), Skip> {
         if agent == Claude {
             assert_eq!(session, named(&line));
         }
+    }
+    // Homes that know nothing of the person: which key, which account.
+    let key = rig.path("key");
+    let account = rig.path("account");
+    for home in [&key, &account] {
+        std::fs::create_dir(home).unwrap();
+    }
+    let settings = json!({"hasCompletedOnboarding": true, "projects": {&*rig.path("repo").to_string_lossy(): {"hasTrustDialogAccepted": true}}});
+    std::fs::write(key.join(".claude.json"), settings.to_string()).unwrap();
+    let port = std::fs::read_to_string(rig.path("port")).unwrap();
+    let config =
+        format!("chatgpt_base_url = \"http://127.0.0.1:{port}\"\n[tui]\nscreen_reader_detection_done = true\n");
+    std::fs::write(account.join("config.toml"), config).unwrap();
+    for (agent, variable, home, pane, asks) in [
+        (Claude, "CLAUDE_CONFIG_DIR", &key, "%2", "its question whether to use the API key it found"),
+        (Codex, "CODEX_HOME", &account, "%3", "its question how to sign in"),
+    ] {
+        let socket = rig.path("s").to_string_lossy().into_owned();
+        let words = ["--tmux-socket", &socket, "session", "new", "--agent", agent.as_str()];
+        let output = rig.command(&words).env(variable, home).output().unwrap();
+        let said = String::from_utf8_lossy(&output.stdout).into_owned();
+        println!("{said}\n{}", rig.screen(pane));
+        assert!(said.contains(&format!("{agent} waits for you in {pane}: {asks}")), "{said}\n{}", rig.told());
+        rig.stays("the question", Duration::from_secs(4), || dialog::find(agent, &rig.screen(pane)).is_some());
     }
     Ok(())
 }

@@ -1,10 +1,15 @@
 //! The command line of one turn: which program, in which folder, with which words. Nothing is started here.
 
+use std::fs::File;
+use std::io::{BufRead as _, BufReader};
 use std::path::{Path, PathBuf};
 
 use crate::agent::{Settings, installed, program};
 use crate::model::ids::{Agent, SessionId, SessionKey};
 use crate::model::session::Launch;
+
+/// Of a transcript so many lines are looked at: its queue writes few before its first message.
+const HEAD: usize = 64;
 
 /// What is to be run. The message comes in by the program's input.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -28,8 +33,11 @@ pub(super) fn plan(key: &SessionKey, launch: &Launch, settings: &Settings) -> Re
     }
     match key.agent {
         Agent::Claude => {
-            let begun = has_transcript(&settings.claude_home, id)?;
-            let names = if begun { "--resume" } else { "--session-id" };
+            let names = match transcript(&settings.claude_home, id)? {
+                Some(path) if holds_nothing(&path) => return Err(cut_short(id)),
+                Some(_) => "--resume",
+                None => "--session-id",
+            };
             build(key.agent, launch, settings, &["-p", names, id.as_str()], &[])
         }
         Agent::Codex => build(key.agent, launch, settings, &["exec"], &["resume", "--json", id.as_str(), "-"]),
@@ -84,22 +92,42 @@ fn program_of<'a>(agent: Agent, launch: &'a Launch, settings: &Settings) -> Resu
     found.map(|found| (found, own)).ok_or_else(|| format!("can't find the program {named}; name its folder in PATH"))
 }
 
-/// Whether Claude has a transcript of this session.
-pub(super) fn has_transcript(claude_home: &Path, id: &SessionId) -> Result<bool, String> {
+/// Claude neither resumes nor begins a session of which only the coming of its first message was written.
+fn cut_short(id: &SessionId) -> String {
+    format!(
+        "claude was ended before it kept its first message, and opens session {id} in no way any more; nothing of it is \
+         lost: start another (`trellis session new`) and a run with that"
+    )
+}
+
+/// Whether a transcript has bookkeeping of its queue and nothing else. One that cannot be read is Claude's to judge.
+fn holds_nothing(path: &Path) -> bool {
+    let Ok(file) = File::open(path) else { return false };
+    let lines = BufReader::new(file).lines().take(HEAD).map_while(Result::ok);
+    let mut types = lines.filter_map(|line| {
+        let record: serde_json::Value = serde_json::from_str(&line).ok()?;
+        record.get("type")?.as_str().map(str::to_owned)
+    });
+    types.all(|kind| kind == "queue-operation")
+}
+
+/// Claude's transcript of this session, if there is one.
+pub(super) fn transcript(claude_home: &Path, id: &SessionId) -> Result<Option<PathBuf>, String> {
     let projects = claude_home.join("projects");
     let folders = match std::fs::read_dir(&projects) {
         Ok(folders) => folders,
-        Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(false),
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(None),
         Err(error) => return Err(format!("can't read {}: {error}", projects.display())),
     };
     let name = format!("{id}.jsonl");
     for folder in folders {
         let folder = folder.map_err(|error| format!("can't read {}: {error}", projects.display()))?;
-        if folder.path().join(&name).is_file() {
-            return Ok(true);
+        let path = folder.path().join(&name);
+        if path.is_file() {
+            return Ok(Some(path));
         }
     }
-    Ok(false)
+    Ok(None)
 }
 
 /// `8-4-4-4-12` hexadecimal digits.

@@ -105,7 +105,7 @@ impl<R: Records, T: Transcripts, A: Agents> Core<R, T, A> {
         };
         self.save_note(&session, note)?;
         if order.transport == Transport::Headless && order.prompt.is_none() {
-            let words = format!("{session} is kept: its first message starts it, without a window");
+            let words = format!("{}'s session is kept: its first message starts it, without a window", order.agent);
             self.launches.add(session.clone(), None, now);
             self.over(&session, LaunchStage::Up, words.clone());
             self.log_launch(words.clone(), "its note was saved", now);

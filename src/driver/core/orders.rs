@@ -6,6 +6,7 @@ use super::Core;
 use super::acts::not_saved;
 use super::books::Shelved;
 use super::kept::Held;
+use super::sessions::ComingBack;
 use crate::driver::ports::{Agents, Comeback, Job, Records, Transcripts};
 use crate::machine::{pair, run};
 use crate::model::command::{Command, Control, Refusal, RefusalKind, Reply, SessionControl};
@@ -295,7 +296,7 @@ impl<R: Records, T: Transcripts, A: Agents> Core<R, T, A> {
     pub(super) fn bring_back(&mut self, session: SessionRef, order: String) {
         let key = session.key();
         let launch = self.sessions.get(&key).and_then(|known| known.facts.note.launch.clone());
-        self.coming_back.insert(key);
+        self.coming_back.insert(key, ComingBack::Resuming);
         self.agents.begin(Job::BringBack(Box::new(Comeback { session, launch, order })));
     }
 
@@ -303,7 +304,7 @@ impl<R: Records, T: Transcripts, A: Agents> Core<R, T, A> {
     pub(super) fn go_on_with(&mut self, session: &SessionKey, now: Timestamp) {
         for key in self.books.with_session(session) {
             let sides = self.books.sides(&key).into_iter().flatten();
-            if sides.map(SessionRef::key).any(|side| self.coming_back.contains(&side)) {
+            if sides.map(SessionRef::key).any(|side| self.coming_back.contains_key(&side)) {
                 continue;
             }
             let order = match &key {

@@ -13,7 +13,7 @@ use crate::model::event::Decision;
 use crate::model::ids::{EntryId, RecordKey, SessionKey, SessionRef};
 use crate::model::outbox::Entry;
 use crate::model::pair::SCHEMA;
-use crate::model::reach::{InFlight, ProbeAsk, ProcessFact, ProcessMark};
+use crate::model::reach::{InFlight, ProbeAsk, ProcessFact, ProcessMark, Transport};
 use crate::model::run::GitMark;
 use crate::model::session::{SessionNote, SessionState};
 use crate::model::tree::TreeState;
@@ -55,6 +55,15 @@ pub struct Known {
     candidate: Option<(SessionState, Timestamp)>,
     /// When the candidate is to be told.
     tell_at: Option<Timestamp>,
+}
+
+/// How far a session is that a person brings back.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ComingBack {
+    /// Its program is being started.
+    Resuming,
+    /// Its program is on the session, and was not observed yet.
+    Resumed,
 }
 
 impl Known {
@@ -298,6 +307,8 @@ impl<R: Records, T: Transcripts, A: Agents> Core<R, T, A> {
                 if !superseded || known.facts.reach.is_none() {
                     known.facts.reach = Some(*reach);
                 }
+                // A loop that goes on must know whether a turn died with the process that is gone.
+                let is_seen = lives || known.facts.note.transport == Some(Transport::Headless);
                 self.keep_seen(&session, seen);
                 if lives {
                     self.read_unused(&session, now);
@@ -307,6 +318,10 @@ impl<R: Records, T: Transcripts, A: Agents> Core<R, T, A> {
                 self.screen.outdate();
                 self.due_sessions(now);
                 self.follow_launch(&session, now);
+                if is_seen && self.coming_back.get(&session) == Some(&ComingBack::Resumed) {
+                    self.coming_back.remove(&session);
+                    self.go_on_with(&session, now);
+                }
             }
             Outcome::Sent { record, entry, session, enter_only, report } => {
                 if self.books.sides(&record).is_none() {
@@ -352,7 +367,11 @@ impl<R: Records, T: Transcripts, A: Agents> Core<R, T, A> {
 
     fn brought_back(&mut self, session: &SessionKey, result: Result<String, String>, now: Timestamp) {
         let is_back = result.is_ok();
-        self.coming_back.remove(session);
+        if is_back {
+            self.coming_back.insert(session.clone(), ComingBack::Resumed);
+        } else {
+            self.coming_back.remove(session);
+        }
         let (what, is_error) = match result {
             Ok(how) => (format!("brought {session} back: {how}"), false),
             Err(why) => (format!("can't bring {session} back: {why}"), true),
@@ -368,9 +387,6 @@ impl<R: Records, T: Transcripts, A: Agents> Core<R, T, A> {
         }
         self.observe(session, now);
         self.dirty.extend(self.books.with_session(session));
-        if is_back {
-            self.go_on_with(session, now);
-        }
     }
 
     /// Observations whose pause is over, states that have held long enough.

@@ -217,6 +217,38 @@ fn s07_one_order_brings_both_sides_back_with_what_they_ran_as() {
     assert_ne!(world.comebacks.last().unwrap().order, world.comebacks[0].order);
 }
 
+/// "Bring back … then goes on": a turn that died with its process is seen before the loop goes on, and asks for nothing more.
+#[test]
+fn a_loop_goes_on_after_a_turn_that_died_with_its_process() {
+    let mut world = World::new();
+    let mut reviews = 0;
+    world.replies = Box::new(move |side, prompt| {
+        if *side == codex().key() {
+            reviews += 1;
+            return (reviews > 1).then(|| "LGTM".to_owned());
+        }
+        Some(if prompt.contains("Implement") { "Phase one is written." } else { "READY" }.to_owned())
+    });
+    let run = world.new_run(FirstPhase::Ask);
+    let is_asked = |world: &World| world.talks.borrow().conversations[&codex().key()].is_open();
+    world.until(seconds(60), "the review", is_asked);
+    world.dead.extend([claude().key(), codex().key()]);
+    world.restart();
+    let why = |world: &World| world.run(&run).paused_reason.or(world.pair_of(&run).paused_reason);
+    world.until(seconds(60), "gone", |world| why(world) == Some(PauseReason::AgentGone));
+    world.pass(seconds(30));
+    assert!(matches!(world.control(&run, Control::BringBack), Reply::Done { .. }));
+    let process = ProcessFact::Alive { pid: 9, started_at: Some(world.now) };
+    world.reaches.insert(codex().key(), Reach { process, status: LiveStatus::Idle, ..world.alive() });
+    world.until(seconds(10), "going on", |world| world.comebacks.len() == 2 && why(world).is_none());
+    let end = world.now + seconds(60);
+    while world.run(&run).phases_done == 0 {
+        assert!(world.now < end, "{:?}", world.pair_of(&run));
+        assert_eq!(why(&world), None, "nobody is asked again");
+        world.pass(seconds(1));
+    }
+}
+
 #[test]
 fn what_a_session_outside_of_runs_runs_as_is_not_kept() {
     let mut world = World::new();

@@ -274,7 +274,7 @@ impl World {
             comebacks: Vec::new(),
             window: Ok(Launched {
                 launch: Launch { worktree: "/w/shop".to_owned(), ..Launch::default() },
-                place: "pane %5".to_owned(),
+                place: "in pane %5".to_owned(),
                 named: None,
             }),
             seen_first: None,
