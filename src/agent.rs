@@ -30,7 +30,7 @@ use std::sync::Arc;
 use tokio::sync::mpsc::Sender;
 
 use crate::driver::ports::{Agents, Job, Outcome};
-use crate::model::ids::SessionKey;
+use crate::model::ids::{Agent, SessionKey};
 use crate::model::reach::Transport;
 use crate::model::session::{Launch, SessionNote};
 use crate::supervise::Supervisor;
@@ -58,6 +58,17 @@ pub struct Settings {
     pub variables: Vec<(&'static str, PathBuf)>,
     /// Where what such an agent says is kept; `None`: nowhere.
     pub logs: Option<PathBuf>,
+}
+
+impl Settings {
+    /// The program that a person named for an agent.
+    #[must_use]
+    pub const fn named(&self, agent: Agent) -> Option<&PathBuf> {
+        match agent {
+            Agent::Claude => self.claude_program.as_ref(),
+            Agent::Codex => self.codex_program.as_ref(),
+        }
+    }
 }
 
 /// All transports behind the driver's port. Each session has a lane of its own, so that what is done to it is done in

@@ -57,6 +57,15 @@ impl HeadlessSession {
         match self.look(settings, carrier) {
             Sign::Nobody => {
                 reach.process = ProcessFact::Dead;
+                if let Some(why) = turn::cut_short(&self.key, settings) {
+                    // Nothing of what was handed to it will ever be taken up.
+                    reach.ticks.alive = missing(&why);
+                    if in_flight.is_some() {
+                        reach.on_its_way = OnItsWay::Refused(why.clone());
+                    }
+                    reach.last_words = why;
+                    return reach;
+                }
                 if let Err(why) = turn::plan(&self.key, launch, settings) {
                     (reach.transport, reach.process) = (None, ProcessFact::Unknown);
                     reach.ticks.alive = missing(&why);

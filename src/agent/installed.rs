@@ -17,11 +17,7 @@ const PATIENCE: Duration = Duration::from_secs(20);
 /// # Errors
 /// There is none: what to do.
 pub fn find(agent: Agent, settings: &Settings) -> Result<PathBuf, String> {
-    let chosen = match agent {
-        Agent::Claude => &settings.claude_program,
-        Agent::Codex => &settings.codex_program,
-    };
-    let Some(chosen) = chosen else {
+    let Some(chosen) = settings.named(agent) else {
         return program::on_path(agent.as_str(), settings.path.as_deref()).ok_or_else(|| {
             format!("can't find {agent} in PATH: install it, or name it as {agent}_program in config.toml")
         });

@@ -164,7 +164,8 @@ fn servers(settings: &Settings) -> Vec<ServerFact> {
 fn program(agent: Agent, settings: &Settings) -> ProgramFact {
     let file = installed::find(agent, settings);
     let version = file.as_ref().ok().map(|file| installed::version(file, settings));
-    ProgramFact { agent, file: file.map(|file| file.display().to_string()), version }
+    let named = settings.named(agent).is_some();
+    ProgramFact { agent, named, file: file.map(|file| file.display().to_string()), version }
 }
 
 /// Why nothing can be written in the home, or in the folder it would be made in.

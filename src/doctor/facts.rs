@@ -47,6 +47,8 @@ pub struct ServerFact {
 pub struct ProgramFact {
     /// Whose.
     pub agent: Agent,
+    /// The settings name it.
+    pub named: bool,
     /// Its file, or why it was not found.
     pub file: Result<String, String>,
     /// What it says of its version, or why it says nothing. Only where there is a file.

@@ -120,9 +120,12 @@ fn judge_program(program: &ProgramFact, none: bool) -> Finding {
         Ok(file) => file,
         Err(why) => {
             let says = say(format!("{agent}'s program is not found: ")).own("reason", why);
-            let advice = format!(
-                "install it, or name it in config.toml ({agent}_program); sessions that run already need nothing"
-            );
+            let what = if program.named {
+                format!("put a program there, or correct {agent}_program in config.toml or take it out")
+            } else {
+                format!("install it, or name it in config.toml ({agent}_program)")
+            };
+            let advice = format!("{what}; sessions that run already need nothing");
             return if none {
                 Finding::stops(about, says, say(advice))
             } else {
@@ -148,7 +151,9 @@ fn judge_program(program: &ProgramFact, none: bool) -> Finding {
     };
     let named = |words: &str| say(format!("{agent} {version}{words} at ")).path(file);
     if is_older(version, &tried.oldest) {
-        let advice = format!("update it to {} or newer ({}); {last}", tried.oldest, tried.before);
+        let other =
+            if program.named { format!(", or name another as {agent}_program in config.toml") } else { String::new() };
+        let advice = format!("update it to {} or newer ({}){other}; {last}", tried.oldest, tried.before);
         Finding::stops(about, named(" is too old"), say(advice))
     } else if is_older(&tried.version, version) {
         let advice =

@@ -10,6 +10,7 @@ use crate::model::ids::{Agent, SessionId, SessionKey};
 fn all_well() -> Facts {
     let program = |tried: &crate::doctor::Tried| ProgramFact {
         agent: tried.agent,
+        named: false,
         file: Ok(format!("/usr/bin/{}", tried.agent)),
         version: Some(Ok(format!("{} (it says)", tried.version))),
     };
@@ -98,9 +99,11 @@ fn an_agent_that_is_too_old_stops_and_one_that_is_newer_is_told() {
 #[test]
 fn one_agent_that_is_missing_is_a_note_and_both_stop() {
     let mut facts = all_well();
-    facts.programs[1] = ProgramFact { agent: Agent::Codex, file: Err(String::from("not in PATH")), version: None };
+    facts.programs[1] =
+        ProgramFact { agent: Agent::Codex, named: false, file: Err(String::from("not in PATH")), version: None };
     only(&facts, "note codex", &["not in PATH", "codex_program"]);
-    facts.programs[0] = ProgramFact { agent: Agent::Claude, file: Err(String::from("not in PATH")), version: None };
+    facts.programs[0] =
+        ProgramFact { agent: Agent::Claude, named: false, file: Err(String::from("not in PATH")), version: None };
     assert!(complaints(&facts).iter().all(|(heading, _)| heading.starts_with("fix ")), "{:?}", complaints(&facts));
     // Sessions that run need no program to be found.
     facts.live = vec![(session(), Ok(String::from("pane %1")))];

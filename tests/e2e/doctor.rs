@@ -112,6 +112,39 @@ fn a_missing_tmux_is_said_with_what_to_do() {
 }
 
 #[test]
+fn a_program_that_the_settings_name_is_the_one_that_is_judged() {
+    let machine = Machine::new();
+    fs::create_dir_all(machine.path("home/.trellis")).unwrap();
+    let names = |name: &str, file: &str| {
+        fs::write(machine.path("home/.trellis/config.toml"), format!("{name} = \"{file}\"\n")).unwrap();
+    };
+    // Missing: the one in PATH does not count.
+    names("claude_program", "/no/such/claude");
+    machine.says(
+        0,
+        &[
+            "claude's program is not found: claude_program in config.toml names /no/such/claude, which can't be run",
+            "put a program there, or correct claude_program in config.toml or take it out",
+        ],
+    );
+    // Too old, while the one in PATH is not.
+    machine.tells("old", "codex-cli 0.1.0");
+    let old = machine.path("bin/old").display().to_string();
+    names("codex_program", &old);
+    machine.says(
+        1,
+        &[
+            &format!("codex 0.1.0 is too old at {old}"),
+            "update it to 0.",
+            "or name another as codex_program in config.toml",
+        ],
+    );
+    // A bare name is looked for in PATH, and one that is not there is said as it was written.
+    names("codex_program", "codex-beta");
+    machine.says(0, &["codex_program in config.toml names codex-beta, which can't be run"]);
+}
+
+#[test]
 fn the_tmux_server_that_is_named_is_the_one_that_is_looked_at() {
     let machine = Machine::new();
     fs::write(

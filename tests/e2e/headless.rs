@@ -277,7 +277,12 @@ fn a_claude_that_was_ended_before_it_kept_its_first_message_is_told_with_what_to
     rig.claude = named(&said);
     rig.reach();
     rig.does("enqueue");
-    let running = rig.begin(&strs(&rig.start_words("claude")));
+    let words = rig.start_words("claude");
+    let words: Vec<&str> = strs(&words).into_iter().filter(|word| *word != "--headless").collect();
+    let (code, said) = rig.run(&words);
+    assert_eq!(code, Some(0), "{said}");
+    // What was written of its queue is given its time before a person is asked.
+    let running = rig.begin(&["drive", "--speed", "20"]);
     rig.wait("the pause", || rig.run_record()["paused_reason"].is_string());
     let record = rig.run_record();
     assert_eq!(record["paused_reason"], "delivery_failed", "{record:#}");

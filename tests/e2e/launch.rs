@@ -105,6 +105,34 @@ fn a_key_starts_an_agent_from_the_dashboard() {
     }
 }
 
+/// Opened with the first key, whatever is known by then, it comes to propose both agents.
+#[test]
+fn a_new_run_form_fills_itself_in_when_the_sessions_are_found() {
+    for size in [NARROW, WIDE] {
+        let Some(terminal) = terminal(size) else { return };
+        terminal.trellis("session new --agent claude --prompt Hello");
+        terminal.wait_for("ended 0");
+        terminal.trellis("session new --agent codex --prompt Hello");
+        terminal.wait("both starts", |screen| starts(&terminal).len() == 2 && screen.contains("ended 0"));
+        // Outside of tmux the only two that live are meant.
+        terminal.run("unset TMUX TMUX_PANE; clear");
+        terminal.wait("an empty screen", |screen| screen.trim() == "ready$");
+        terminal.trellis("");
+        terminal.wait_for("No run yet");
+        terminal.keys(&["n"]);
+        terminal.wait("the form", |screen| screen.contains("new run"));
+        terminal.wait("both sides", |screen| {
+            let side = |field: &str, agent: &str| {
+                screen.lines().any(|line| line.contains(field) && line.contains(agent))
+            };
+            side("builds", "claude") && side("reviews", "codex") && !screen.contains("pick a session")
+        });
+        terminal.keep("filled-form");
+        terminal.press_until(&["Escape"], "no form", |screen| !screen.contains("new run"));
+        terminal.press_until(&["q"], "the end", |screen| screen.contains("ended 0"));
+    }
+}
+
 #[test]
 fn a_home_that_another_process_drives_is_refused_by_its_pid() {
     let Some(terminal) = terminal(NARROW) else { return };

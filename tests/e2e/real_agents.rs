@@ -3,7 +3,7 @@
 //! not come up) is a skip with a printed reason.
 //!
 //! `TRELLIS_REAL_AGENTS=1` runs a small part, `TRELLIS_REAL_AGENTS=all` the whole matrix:
-//! `TRELLIS_REAL_AGENTS=all cargo test --test e2e real_agents -- --nocapture`. Also read: `TRELLIS_NPM` (a folder where
+//! `TRELLIS_REAL_AGENTS=all cargo test --test e2e real_ -- --nocapture`. Also read: `TRELLIS_NPM` (a folder where
 //! `npm install --prefix` put both programs), `TRELLIS_PROGRAM` (another trellis than the one just built),
 //! `TRELLIS_REPEATS` (how often each pair completes its checklist, 1), `TRELLIS_DIALOGS` (how many relays meet an open
 //! dialog, 2), `TRELLIS_REAL_KILLS` (how often trellis is killed, 2) and `TRELLIS_REAL_SEED` (of the instants). One pair runs at a time.

@@ -34,7 +34,7 @@ pub(super) fn plan(key: &SessionKey, launch: &Launch, settings: &Settings) -> Re
     match key.agent {
         Agent::Claude => {
             let names = match transcript(&settings.claude_home, id)? {
-                Some(path) if holds_nothing(&path) => return Err(cut_short(id)),
+                Some(path) if holds_nothing(&path) => return Err(words_of_cut_short(id)),
                 Some(_) => "--resume",
                 None => "--session-id",
             };
@@ -92,8 +92,16 @@ fn program_of<'a>(agent: Agent, launch: &'a Launch, settings: &Settings) -> Resu
     found.map(|found| (found, own)).ok_or_else(|| format!("can't find the program {named}; name its folder in PATH"))
 }
 
-/// Claude neither resumes nor begins a session of which only the coming of its first message was written.
-fn cut_short(id: &SessionId) -> String {
+/// Claude neither resumes nor begins a session of which only the coming of its first message was written: why, and what to do.
+pub(super) fn cut_short(key: &SessionKey, settings: &Settings) -> Option<String> {
+    if key.agent != Agent::Claude {
+        return None;
+    }
+    let path = transcript(&settings.claude_home, &key.session_id).ok()??;
+    holds_nothing(&path).then(|| words_of_cut_short(&key.session_id))
+}
+
+fn words_of_cut_short(id: &SessionId) -> String {
     format!(
         "claude was ended before it kept its first message, and opens session {id} in no way any more; nothing of it is \
          lost: start another (`trellis session new`) and a run with that"
