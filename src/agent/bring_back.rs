@@ -9,14 +9,14 @@ use super::runs_as;
 use super::tmux::{Pane, dialog};
 use super::{Settings, claude, codex, os};
 use crate::driver::ports::Comeback;
-use crate::model::ids::{Agent, SessionRef};
+use crate::model::ids::{Agent, SessionId, SessionRef};
 
 /// How often, and how far apart, the new agent is looked for: 30 s altogether.
 const LOOKS: u32 = 100;
 const BETWEEN: Duration = Duration::from_millis(300);
 
 /// What the programs say of a session that they do not have (any more): trying again is of no use.
-const UNKNOWN: [&str; 2] = ["No conversation found", "No saved session found"];
+const UNKNOWN: [&str; 3] = ["No conversation found", "No saved session found", "no rollout found for thread id"];
 
 /// Resumes a session. The sentence says where it is.
 ///
@@ -64,8 +64,8 @@ fn wait_for(session: &SessionRef, settings: &Settings, pane: &Pane) -> Result<St
         if named {
             return Ok(format!("{agent} is back in pane {place}"));
         }
-        if let Some(other) = named_in(agent, pane, settings) {
-            return Err(format!("{agent} in pane {place} came up on another session: {other}"));
+        if let Some(other) = named_in(agent, pane, settings).filter(|other| *other != session.session_id) {
+            return Err(format!("{agent} in pane {place} came up on another session: {agent}:{other}"));
         }
         match pane.server.pane(&pane.id) {
             Ok(now) if now.same_as(pane) && !now.dead => {}
@@ -78,16 +78,19 @@ fn wait_for(session: &SessionRef, settings: &Settings, pane: &Pane) -> Result<St
         }
         thread::sleep(BETWEEN);
     }
+    // A Claude that never tells its state has named its session all the same.
+    if named_in(agent, pane, settings).as_ref() == Some(&session.session_id) {
+        return Ok(format!("{agent} is back in pane {place}"));
+    }
     Err(format!("{agent} has not come up on this session yet; look at pane {place}"))
 }
 
-/// The session that the agent in this pane names, when it is another one.
-fn named_in(agent: Agent, pane: &Pane, settings: &Settings) -> Option<String> {
+/// The session that the agent in this pane names.
+fn named_in(agent: Agent, pane: &Pane, settings: &Settings) -> Option<SessionId> {
     match agent {
         Agent::Claude => claude::named_in(pane, settings),
         Agent::Codex => codex::named_in(pane),
     }
-    .map(|id| format!("{agent}:{id}"))
 }
 
 /// Why its program ended, told apart by whether another try can help. Its pane is closed: its words are here.

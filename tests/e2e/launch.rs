@@ -122,9 +122,8 @@ fn a_new_run_form_fills_itself_in_when_the_sessions_are_found() {
         terminal.keys(&["n"]);
         terminal.wait("the form", |screen| screen.contains("new run"));
         terminal.wait("both sides", |screen| {
-            let side = |field: &str, agent: &str| {
-                screen.lines().any(|line| line.contains(field) && line.contains(agent))
-            };
+            let side =
+                |field: &str, agent: &str| screen.lines().any(|line| line.contains(field) && line.contains(agent));
             side("builds", "claude") && side("reviews", "codex") && !screen.contains("pick a session")
         });
         terminal.keep("filled-form");

@@ -18,7 +18,7 @@ mod dialogs;
 mod killed;
 pub mod pairs;
 pub mod person;
-mod port;
+pub mod port;
 mod seen;
 mod times;
 mod transports;

@@ -14,6 +14,7 @@ use crate::real_agents::cases::one_phase;
 use crate::real_agents::install::{Part, Skip, told};
 use crate::real_agents::pairs::{relays, verified};
 use crate::real_agents::person::Dashboard;
+use crate::real_agents::port::Port;
 use crate::real_agents::rig::{Plan, Rig};
 
 const REVIEW: &str = "Review the implementer's work";
@@ -36,6 +37,11 @@ fn the_questions_of_a_real_start_are_named_and_wait_for_a_person() {
 #[test]
 fn sessions_begun_without_a_window_run_to_the_end() {
     told(without_a_window());
+}
+
+#[test]
+fn what_runs_or_has_no_conversation_is_not_brought_back() {
+    told(not_brought_back());
 }
 
 /// Orders an agent; what was said last.
@@ -144,6 +150,28 @@ fn is_over(rig: &Rig, expected: &[u64]) {
     assert_eq!(rig.run()["stop_reason"], "completed", "{}", rig.told());
     assert_eq!(relays(rig), expected, "{}", rig.told());
     verified(rig);
+}
+
+/// Each agent alive, and then dead and without its transcript.
+fn not_brought_back() -> Result<(), Skip> {
+    let rig = Rig::start(Part::Whole, Plan::pair(Claude, Codex))?;
+    let mut port = Port::new(&rig);
+    let repo = rig.path("repo").to_string_lossy().into_owned();
+    // The server outlives its agents, with its variables.
+    let kept = rig.open_window(&[String::from("cat")]);
+    for (session, pane) in [(rig.implementer(), "%0"), (rig.reviewer(), "%1")] {
+        let told = port.bring_back(session, &repo).unwrap_err();
+        assert!(told.contains(&format!("{} runs already on this session", session.agent)), "{told}");
+        rig.kill_agent(pane);
+        rig.wait("its end", || !rig.panes().iter().any(|known| known == pane));
+        std::fs::remove_file(rig.transcript_path(session).unwrap()).unwrap();
+        let told = port.bring_back(session, &repo).unwrap_err();
+        println!("{told}");
+        assert!(told.contains("has no such conversation any more, trying again is of no use"), "{told}");
+    }
+    assert_eq!(rig.panes(), [kept], "nothing else was opened, and no pane is left");
+    assert!(rig.sessions_now().is_empty());
+    Ok(())
 }
 
 /// Claude with its first message and Codex with its, and then a Claude whose first message is the run's own.

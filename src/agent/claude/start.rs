@@ -85,8 +85,9 @@ pub(in crate::agent) fn named_in(pane: &Pane, settings: &Settings) -> Option<Ses
     live.into_iter().find(|(_, process)| runs_in(process, pane)).map(|(status, _)| status.session_id)
 }
 
-/// Whether the agent in this pane itself names this session.
+/// Whether the agent in this pane itself names this session and tells its state: it names what it was told to open before it
+/// knows whether there is such a conversation.
 pub(in crate::agent) fn held_in(id: &SessionId, pane: &Pane, settings: &Settings) -> bool {
     let Ok(statuses) = Statuses::read(&settings.claude_home) else { return false };
-    statuses.live_on(id).iter().any(|(_, process)| runs_in(process, pane))
+    statuses.live_on(id).iter().any(|(status, process)| status.sign().is_some() && runs_in(process, pane))
 }

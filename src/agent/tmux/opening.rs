@@ -8,6 +8,8 @@ use super::{Ended, Pane, PaneId, Program, Server};
 
 /// How much of a dead pane is read for the last words of its program, in lines.
 const LAST_LINES: &str = "-60";
+/// Lines of the last words.
+const MOST_LINES: usize = 4;
 /// Letters of the last words.
 const LONGEST_WORDS: usize = 300;
 
@@ -123,11 +125,7 @@ impl Pane {
         let now = self.server.pane(&self.id).ok().filter(|now| now.dead)?;
         let words = ["capture-pane", "-p", "-J", "-S", LAST_LINES, "-t", now.id.as_str()];
         let shown = self.server.told(&words, &[]).ok()?;
-        let lines: Vec<&str> = shown.lines().map(str::trim).filter(|line| !line.is_empty()).collect();
-        let lines: Vec<&str> = lines.into_iter().filter(|line| !line.starts_with("Pane is dead")).collect();
-        let last: Vec<&str> = lines.iter().rev().take(4).rev().copied().collect();
-        let line = crate::model::text::first_line(&last.join(" "));
-        Some(line.chars().take(LONGEST_WORDS).collect())
+        Some(last_words_of(&shown))
     }
 
     /// Closes the pane if its program has ended; one that lives is left alone.
@@ -152,10 +150,48 @@ impl Pane {
     }
 }
 
+/// The last lines in one, as many of them as there is room for: why a program ended stands last.
+fn last_words_of(shown: &str) -> String {
+    let lines = shown.lines().map(str::trim).filter(|line| !line.is_empty() && !line.starts_with("Pane is dead"));
+    let mut said: Vec<&str> = Vec::new();
+    let mut room = LONGEST_WORDS;
+    for line in lines.rev().take(MOST_LINES) {
+        let letters = line.chars().count() + 1;
+        if letters > room && !said.is_empty() {
+            break;
+        }
+        room = room.saturating_sub(letters);
+        said.push(line);
+    }
+    said.reverse();
+    said.join(" ").chars().take(LONGEST_WORDS).collect()
+}
+
 /// A word as tmux takes it: a semicolon at its end would end the command.
 fn escaped(word: &str) -> String {
     match word.strip_suffix(';') {
         Some(rest) => format!("{rest}\\;"),
         None => word.to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_a_program_said_last_is_kept_before_what_it_said_first() {
+        let notice = "A notice that is long. ".repeat(9);
+        let shown = format!("first\n{notice}\n\nNo conversation found with session ID: x\nPane is dead (status 1)\n");
+        let both = last_words_of(&shown);
+        assert!(
+            both.starts_with("first A notice") && both.ends_with("No conversation found with session ID: x"),
+            "{both}"
+        );
+        let longer = shown.replace("first", &"longer ".repeat(40)).replace("A notice", &"A notice ".repeat(9));
+        assert_eq!(last_words_of(&longer), "No conversation found with session ID: x");
+        assert_eq!(last_words_of("one\n two \n\nthree\nPane is dead (status 1)"), "one two three");
+        assert_eq!(last_words_of(&"x".repeat(900)).len(), LONGEST_WORDS, "a line alone is cut at its end");
+        assert_eq!(last_words_of(""), "");
     }
 }

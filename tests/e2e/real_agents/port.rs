@@ -2,9 +2,9 @@
 
 use tokio::sync::mpsc::{Receiver, channel};
 use trellis::agent::Transports;
-use trellis::driver::ports::{Agents, Job, Outcome};
+use trellis::driver::ports::{Agents, Comeback, Job, Outcome};
 use trellis::machine::Delivery;
-use trellis::model::ids::{EntryId, RecordKey, RunId, SessionKey};
+use trellis::model::ids::{EntryId, RecordKey, RunId, SessionKey, SessionRef};
 use trellis::model::reach::{InFlight, ProbeAsk, Reach, SendReport};
 use trellis::supervise::Supervisor;
 
@@ -33,6 +33,21 @@ impl Port {
         match self.outcome() {
             Some(Outcome::Probed(key, reach)) if key == *session => *reach,
             other => panic!("no observation but {other:?}"),
+        }
+    }
+
+    /// Opens a session again.
+    pub fn bring_back(&mut self, session: &SessionKey, worktree: &str) -> Result<String, String> {
+        let SessionKey { agent, session_id } = session.clone();
+        let session = SessionRef { agent, worktree: worktree.to_owned(), session_id };
+        let comeback = Comeback { session, launch: None, order: "one order".to_owned() };
+        self.transports.begin(Job::BringBack(Box::new(comeback)));
+        loop {
+            match self.outcomes.blocking_recv() {
+                Some(Outcome::BroughtBack(_, result)) => return result,
+                Some(Outcome::RunsAs(..)) => {}
+                other => panic!("nothing was brought back but {other:?}"),
+            }
         }
     }
 

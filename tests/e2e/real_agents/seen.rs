@@ -1,5 +1,7 @@
 //! What can be read of a rig: the prompts that reached the models, the agents' transcripts, trellis's records.
 
+use std::path::PathBuf;
+
 use serde_json::Value;
 use trellis::model::ids::{Agent, SessionKey};
 
@@ -32,6 +34,12 @@ impl Rig {
 
     /// The transcript of a session, empty without one.
     pub fn transcript(&self, session: &SessionKey) -> String {
+        let path = self.transcript_path(session);
+        path.and_then(|path| std::fs::read_to_string(path).ok()).unwrap_or_default()
+    }
+
+    /// Where it is.
+    pub fn transcript_path(&self, session: &SessionKey) -> Option<PathBuf> {
         let root = match session.agent {
             Agent::Claude => self.path("home/.claude/projects"),
             Agent::Codex => self.path("home/.codex/sessions"),
@@ -44,11 +52,11 @@ impl Rig {
                 if path.is_dir() {
                     folders.push(path);
                 } else if path.to_string_lossy().ends_with(&name) {
-                    return std::fs::read_to_string(path).unwrap_or_default();
+                    return Some(path);
                 }
             }
         }
-        String::new()
+        None
     }
 
     /// All records of trellis's home: runs first.
