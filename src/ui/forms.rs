@@ -15,7 +15,7 @@ use crate::model::reach::Transport;
 use crate::model::session::SessionState;
 use crate::projection::{RunView, SessionView, Settings};
 
-use super::app::{App, Nearby, Over, Tmux};
+use super::app::{App, Effect, Nearby, Over, Tmux};
 use super::form::{Field, Form, FormKind, Value};
 use super::start_form;
 use super::width::{cut, pad, width};
@@ -159,12 +159,12 @@ impl App {
     }
 
     /// What was seen around: a form whose sides nobody has chosen yet proposes anew.
-    pub(super) fn look_around(&mut self, nearby: Nearby) {
-        if self.nearby == nearby {
-            return;
+    pub(super) fn look_around(&mut self, nearby: Nearby) -> Vec<Effect> {
+        if self.nearby != nearby {
+            self.nearby = nearby;
+            self.offer_anew(true);
         }
-        self.nearby = nearby;
-        self.offer_anew(true);
+        Vec::new()
     }
 
     /// Sessions may have been found or have gone: an open form offers what there is now. It proposes as long as it has

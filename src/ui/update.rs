@@ -50,10 +50,7 @@ impl App {
                 self.looked_ahead(seen);
                 Vec::new()
             }
-            Msg::Nearby(nearby) => {
-                self.look_around(nearby);
-                Vec::new()
-            }
+            Msg::Nearby(nearby) => self.look_around(nearby),
             Msg::Trouble(words) => {
                 self.say(words, true);
                 Vec::new()
