@@ -4,6 +4,7 @@
 mod carry;
 mod signs;
 mod turn;
+mod whose;
 
 use std::path::Path;
 use std::sync::Arc;

@@ -442,7 +442,7 @@ fn a_session_that_is_open_for_a_person_is_never_run_beside_it() {
     let status = serde_json::json!({"pid": person.0.id(), "sessionId": claude.session_id, "entrypoint": "cli", "status": "idle"});
     fs::write(sessions.join(format!("{}.json", person.0.id())), status.to_string()).unwrap();
     let reach = port.probe(&claude, None);
-    let why = format!("{claude} is open in a terminal (pid {})", person.0.id());
+    let why = format!("{claude} is open in a terminal (pid {}, sleep", person.0.id());
     assert!(reach.ticks.missing().is_some_and(|missing| missing.contains(&why)), "{reach:?}");
     let report = port.send(&claude, "hello");
     assert!(report.last_key_at.is_none() && report.stopped.is_some_and(|missing| missing.contains(&why)));
@@ -452,6 +452,51 @@ fn a_session_that_is_open_for_a_person_is_never_run_beside_it() {
     let entry = port.carry(&claude, "hello");
     port.quiet(&claude, &entry);
     assert_eq!((rig.starts().len(), rig.prompts(&claude).len()), (1, 1));
+}
+
+#[test]
+fn words_that_another_program_keeps_hold_nothing_up() {
+    let rig = Rig::start();
+    let (claude, codex) = (claude(), rig.codex());
+    let mut port = Port::new(&rig, &[&claude, &codex]);
+    // A shell and a tmux server that once started the agent.
+    let shell = |words: &[&str]| {
+        let mut command = Command::new("bash");
+        command.args(["-c", "read -r line; true", "x"]).args(words).stdin(Stdio::piped());
+        Other(command.spawn().unwrap())
+    };
+    let _shells = [
+        shell(&["--resume", claude.session_id.as_str()]),
+        shell(&["resume", codex.session_id.as_str()]),
+        shell(&["-p", "--resume", claude.session_id.as_str()]),
+    ];
+    for session in [&claude, &codex] {
+        let reach = port.probe(session, None);
+        assert_eq!((reach.ticks.missing(), &reach.process), (None, &ProcessFact::Dead), "{reach:?}");
+        let entry = port.carry(session, "hello");
+        port.quiet(session, &entry);
+    }
+    // The agent's own program counts, by whatever shell it runs, and is named.
+    let program = rig.path("claude");
+    fs::write(&program, "#!/bin/sh\nread -r line\n").unwrap();
+    fs::set_permissions(&program, fs::Permissions::from_mode(0o755)).unwrap();
+    let open = |program: &PathBuf| {
+        let words = ["--resume", claude.session_id.as_str()];
+        Other(Command::new(program).args(words).stdin(Stdio::piped()).spawn().unwrap())
+    };
+    let own = open(&program);
+    let missing = |port: &mut Port| port.probe(&claude, None).ticks.missing().map(str::to_owned);
+    let why = format!("{claude} is open in a terminal (pid {}, claude): end it there", own.0.id());
+    assert!(missing(&mut port).is_some_and(|missing| missing.contains(&why)), "{:?}", missing(&mut port));
+    drop(own);
+    // What may be it is waited for; nobody is told to end it.
+    let other = rig.path("start");
+    fs::rename(&program, &other).unwrap();
+    let other = open(&other);
+    let said = missing(&mut port).unwrap();
+    assert!(said.starts_with(&format!("pid {}, start names {claude}", other.0.id())), "{said}");
+    assert!(!said.contains("end it"), "{said}");
+    assert!(port.send(&claude, "second").stopped.is_some());
 }
 
 #[test]

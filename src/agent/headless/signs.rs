@@ -1,12 +1,16 @@
 //! Who lives on a session, by the agents' own signs: Claude's status files, the threads that a Codex holds, and the words
-//! that any process was started with. Processes are looked at, never touched.
+//! that a process of their programs was started with. Processes are looked at, never touched.
 
-use crate::agent::Settings;
+use std::cell::LazyCell;
+
+use super::whose::{Whose, whose};
 use crate::agent::claude::Statuses;
 use crate::agent::codex::threads;
 use crate::agent::os::{self, Process};
+use crate::agent::{Settings, installed};
 use crate::model::ids::{Agent, SessionKey};
 use crate::model::reach::{LiveStatus, ProcessMark};
+use crate::model::text::first_line;
 
 /// What was found.
 #[derive(Debug)]
@@ -36,7 +40,7 @@ pub(super) fn look<'a>(
 ) -> Sign {
     let told = match key.agent {
         Agent::Claude => of_claude(key, settings),
-        Agent::Codex => of_codex(key),
+        Agent::Codex => of_codex(key, settings),
     };
     if !matches!(told, Sign::Nobody) {
         return told;
@@ -61,10 +65,10 @@ fn of_claude(key: &SessionKey, settings: &Settings) -> Sign {
         return Sign::Unknown(format!("can't read {}", file.display()));
     }
     // One that has written no status file yet names the session it was told to open.
-    by_words(key, |process| statuses.of_process(process).is_some())
+    by_words(key, settings, |process| statuses.of_process(process).is_some())
 }
 
-fn of_codex(key: &SessionKey) -> Sign {
+fn of_codex(key: &SessionKey, settings: &Settings) -> Sign {
     // Codex's own lock keeps a second writer away: one that may not be looked at holds nothing up.
     let (holders, _) = threads::holders();
     match holders.into_iter().find(|holder| holder.threads.iter().any(|thread| thread.id == key.session_id)) {
@@ -73,21 +77,37 @@ fn of_codex(key: &SessionKey) -> Sign {
             Sign::Runs(holder.process)
         }
         Some(holder) => open(key, holder.process, Where::Terminal, LiveStatus::Silent),
-        None => by_words(key, |_| false),
+        None => by_words(key, settings, |_| false),
     }
 }
 
-/// A process whose arguments name the session.
-fn by_words(key: &SessionKey, is_known: impl Fn(&Process) -> bool) -> Sign {
+/// A process of the agent's program whose arguments name the session. Others keep such words too: a tmux server those of
+/// its first window, a shell those of what it once ran.
+fn by_words(key: &SessionKey, settings: &Settings, is_known: impl Fn(&Process) -> bool) -> Sign {
+    let installed = LazyCell::new(|| installed::find(key.agent, settings).ok()?.canonicalize().ok());
     let named = os::processes().into_iter().filter_map(|process| {
         let words = os::argv(process.pid)?;
         let alone = runs_alone(key, &words)?;
-        (!is_known(&process)).then_some((process, alone))
+        if is_known(&process) {
+            return None;
+        }
+        let file = os::executable(process.pid);
+        match whose(key.agent, file.as_deref(), &words, installed.as_deref()) {
+            Whose::Another => None,
+            // Without a person it only is waited for, whatever it is.
+            whose => Some((process, alone, alone || whose == Whose::Agent)),
+        }
     });
-    match named.min_by_key(|(process, alone)| (*alone, process.pid)) {
+    match named.min_by_key(|(process, alone, told)| (*alone, !*told, process.pid)) {
         None => Sign::Nobody,
-        Some((process, true)) => Sign::Runs(process),
-        Some((process, false)) => open(key, process, Where::Terminal, LiveStatus::Silent),
+        Some((process, true, _)) => Sign::Runs(process),
+        Some((process, false, true)) => open(key, process, Where::Terminal, LiveStatus::Silent),
+        Some((process, false, false)) => Sign::Unknown(format!(
+            "{} names {key} in its arguments, and whether {} runs on it cannot be told: the next message waits for its \
+             end, or `trellis session reach {key} tmux`",
+            what(&process),
+            key.agent
+        )),
     }
 }
 
@@ -119,13 +139,18 @@ enum Where {
 }
 
 fn open(key: &SessionKey, process: Process, place: Where, status: LiveStatus) -> Sign {
-    let pid = process.pid;
     let (how, end) = match place {
         Where::Terminal => ("in a terminal", "end it there"),
         Where::Server => ("in codex's background server", "`codex app-server daemon stop` ends that"),
     };
-    let why = format!("{key} is open {how} (pid {pid}): {end}, or `trellis session reach {key} tmux`");
+    let why = format!("{key} is open {how} ({}): {end}, or `trellis session reach {key} tmux`", what(&process));
     Sign::Open { process, why, status }
+}
+
+/// A process by its id and name, so that a person who looks for it ends no other.
+fn what(process: &Process) -> String {
+    let terminal = process.terminal.as_ref().map(|terminal| format!(" in {terminal}")).unwrap_or_default();
+    format!("pid {}, {}{terminal}", process.pid, first_line(&process.name))
 }
 
 #[cfg(test)]
