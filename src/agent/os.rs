@@ -105,6 +105,14 @@ pub fn executable(pid: u32) -> Option<PathBuf> {
     system::executable(pid).filter(|path| path.is_file())
 }
 
+/// Whether a process may write what this user's programs write: it runs as the same user, or this user is the
+/// superuser. True as well where the system does not say who it runs as.
+#[must_use]
+pub fn may_be_of_this_user(pid: u32) -> bool {
+    let own = rustix::process::geteuid();
+    own.is_root() || system::user(pid).is_none_or(|user| user == own.as_raw())
+}
+
 /// The folder a process works in.
 #[must_use]
 pub fn folder(pid: u32) -> Option<PathBuf> {

@@ -68,6 +68,16 @@ pub(super) fn executable(pid: u32) -> Option<PathBuf> {
     fs::read_link(format!("/proc/{pid}/exe")).ok()
 }
 
+/// From its status and not from its folder's owner: a process that hides its memory leaves that to the superuser.
+pub(super) fn user(pid: u32) -> Option<u32> {
+    parse_user(&String::from_utf8_lossy(&fs::read(format!("/proc/{pid}/status")).ok()?))
+}
+
+/// `Uid:` real, effective, saved, of the file system.
+fn parse_user(status: &str) -> Option<u32> {
+    status.lines().find_map(|line| line.strip_prefix("Uid:"))?.split_whitespace().nth(1)?.parse().ok()
+}
+
 pub(super) fn folder(pid: u32) -> Option<PathBuf> {
     fs::read_link(format!("/proc/{pid}/cwd")).ok()
 }

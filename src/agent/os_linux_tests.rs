@@ -43,3 +43,11 @@ fn a_process_between_two_programs_keeps_its_words() {
         }
     }
 }
+
+#[test]
+fn a_process_is_its_effective_users() {
+    let status = "Name:\ta Uid: b\nUmask:\t0022\nUid:\t1000\t65534\t0\t0\nGid:\t1\t2\t3\t4\n";
+    assert_eq!(parse_user(status), Some(65534));
+    assert_eq!(parse_user("Name:\tx\n"), None);
+    assert_eq!(user(std::process::id()), Some(rustix::process::geteuid().as_raw()));
+}

@@ -40,6 +40,10 @@ pub(super) fn executable(pid: u32) -> Option<PathBuf> {
     parse_names(&listed).into_iter().next()
 }
 
+pub(super) fn user(pid: u32) -> Option<u32> {
+    ask("ps", &["-o", "uid=", "-p", &pid.to_string()])?.trim().parse().ok()
+}
+
 pub(super) fn folder(pid: u32) -> Option<PathBuf> {
     let listed = ask("lsof", &["-a", "-p", &pid.to_string(), "-d", "cwd", "-Fn"])?;
     parse_names(&listed).into_iter().next()

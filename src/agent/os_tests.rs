@@ -37,3 +37,12 @@ fn a_process_that_has_ended_holds_nothing() {
     child.wait().unwrap();
     assert_eq!(written_files(child.id()), Some(Vec::new()));
 }
+
+#[test]
+fn the_superusers_first_process_is_no_others() {
+    assert!(may_be_of_this_user(std::process::id()));
+    assert_eq!(
+        may_be_of_this_user(1),
+        rustix::process::geteuid().is_root() || system::user(1) == system::user(std::process::id())
+    );
+}

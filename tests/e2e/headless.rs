@@ -2,7 +2,7 @@
 //! transcripts as the real ones do: whole checklists, kills, and what is refused.
 
 use std::fs;
-use std::os::unix::fs::PermissionsExt as _;
+use std::os::unix::fs::{PermissionsExt as _, chown};
 use std::os::unix::process::CommandExt as _;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};
@@ -395,6 +395,44 @@ fn a_closed_session_is_refused_with_the_ways_to_reach_it() {
     assert_eq!((code, said.contains("is not open")), (Some(1), true), "{said}");
     let (code, said) = rig.run(&["session", "reach", "claude:no-such-session", "headless"]);
     assert_eq!((code, said.contains("no session")), (Some(1), true), "{said}");
+}
+
+#[test]
+fn the_agents_of_another_user_hold_nothing_up() {
+    if !rustix::process::geteuid().is_root() {
+        eprintln!("skipped: two users are needed, and only the superuser can be both");
+        return;
+    }
+    let rig = Rig::start("claude");
+    // Ours here is `nobody`; the superuser's programs may not be looked at by it.
+    let nobody = 65534;
+    fs::copy(env!("CARGO_BIN_EXE_trellis"), rig.path("bin/trellis")).unwrap();
+    fs::copy("/bin/sleep", rig.path("bin/codex-other")).unwrap();
+    let mut all = ["bin", "home", "work", "trellis"].map(|name| rig.path(name)).to_vec();
+    below(rig.folder.path(), &mut all);
+    for path in all.iter().flat_map(|path| path.ancestors()).filter(|path| path.starts_with(rig.folder.path())) {
+        chown(path, Some(nobody), Some(nobody)).unwrap();
+    }
+    let mut others: Vec<Child> = Vec::new();
+    let program = rig.path("bin/codex-other");
+    others.push(Command::new(&program).arg("600").spawn().unwrap());
+    let id = rig.claude.split_once(':').unwrap().1;
+    let mut claude = Command::new("bash");
+    claude.arg0("claude").args(["-s", "--", "--resume", id]).stdin(Stdio::piped());
+    others.push(claude.spawn().unwrap());
+    for session in [&rig.codex, &rig.claude] {
+        let as_us = rig.command(&["session", "reach", session, "headless"]);
+        let mut command = Command::new(rig.path("bin/trellis"));
+        command.args(as_us.get_args()).env_clear();
+        command.envs(as_us.get_envs().filter_map(|(name, value)| Some((name, value?))));
+        let output = command.uid(nobody).gid(nobody).current_dir(rig.path("work")).output().unwrap();
+        let said = String::from_utf8_lossy(&[output.stdout, output.stderr].concat()).into_owned();
+        assert_eq!(output.status.code(), Some(0), "{said}");
+    }
+    for mut other in others {
+        other.kill().unwrap();
+        other.wait().unwrap();
+    }
 }
 
 #[test]

@@ -60,7 +60,8 @@ pub struct Window {
     pub shows: Option<SessionId>,
 }
 
-/// Every process that holds a thread. The second: a Codex process whose open files may not be read.
+/// Every process that holds a thread. The second: a Codex process of this user whose open files may not be read. One of
+/// another user holds none of this user's threads.
 #[must_use]
 pub fn holders() -> (Vec<Holder>, Option<u32>) {
     let mut holders = Vec::new();
@@ -80,7 +81,7 @@ pub fn holders() -> (Vec<Holder>, Option<u32>) {
 fn settled(process: &Process) -> Result<Option<Holder>, ()> {
     for _ in 0..END_LOOKS {
         match holder(process.clone()) {
-            Err(()) if !process.still_runs() => return Ok(None),
+            Err(()) if !os::may_be_of_this_user(process.pid) || !process.still_runs() => return Ok(None),
             Err(()) => thread::sleep(END_PAUSE),
             held => return held,
         }

@@ -88,7 +88,7 @@ fn by_words(key: &SessionKey, settings: &Settings, is_known: impl Fn(&Process) -
     let named = os::processes().into_iter().filter_map(|process| {
         let words = os::argv(process.pid)?;
         let alone = runs_alone(key, &words)?;
-        if is_known(&process) {
+        if is_known(&process) || !os::may_be_of_this_user(process.pid) {
             return None;
         }
         let file = os::executable(process.pid);

@@ -6,8 +6,30 @@ use crate::model::ids::Agent;
 
 /// Programs that run another file, which their words name.
 const RUN_A_FILE: [&str; 24] = [
-    "node", "nodejs", "bun", "deno", "python", "python3", "sh", "bash", "dash", "ash", "zsh", "ksh", "fish", "busybox",
-    "env", "setsid", "nice", "nohup", "ionice", "stdbuf", "timeout", "sudo", "script", "ld-linux-x86-64.so.2",
+    "node",
+    "nodejs",
+    "bun",
+    "deno",
+    "python",
+    "python3",
+    "sh",
+    "bash",
+    "dash",
+    "ash",
+    "zsh",
+    "ksh",
+    "fish",
+    "busybox",
+    "env",
+    "setsid",
+    "nice",
+    "nohup",
+    "ionice",
+    "stdbuf",
+    "timeout",
+    "sudo",
+    "script",
+    "ld-linux-x86-64.so.2",
 ];
 /// What may stand behind an agent's name in the name of its own file.
 const BUILDS: [&str; 7] = ["x86_64", "x64", "aarch64", "arm64", "linux", "darwin", "wrapped"];
@@ -76,8 +98,7 @@ fn name_of(file: &Path) -> Option<&str> {
 fn is_named(agent: Agent, name: &str) -> bool {
     let rest = name.trim_start_matches('.').strip_prefix(agent.as_str());
     rest.is_some_and(|rest| match rest.split_at_checked(1) {
-        None => true,
-        Some((".", _)) => true,
+        None | Some((".", _)) => true,
         Some(("-", build)) => BUILDS.iter().any(|known| build.starts_with(known)),
         Some(_) => false,
     })
