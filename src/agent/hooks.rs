@@ -5,7 +5,7 @@ mod splice;
 
 use std::fs::{self, File};
 use std::io::{self, Write as _};
-use std::os::unix::fs::OpenOptionsExt as _;
+use std::os::unix::fs::{MetadataExt as _, OpenOptionsExt as _, fchown};
 use std::path::{Path, PathBuf};
 
 use serde_json::{Value, json};
@@ -17,6 +17,9 @@ use crate::transcript::hooks::events;
 
 /// Seconds that the agent may wait for the hook; it takes some milliseconds.
 const TIMEOUT: u32 = 5;
+
+/// As many links are followed, as the system does.
+const MOST_LINKS: u32 = 40;
 
 /// The settings of one agent, as read.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -47,6 +50,15 @@ pub enum Refused {
         /// Why.
         error: io::Error,
     },
+    /// Nobody is to write it.
+    #[error(
+        "{} is read-only and was left as it is: `chmod u+w` it and try again, or put the lines in yourself",
+        path.display()
+    )]
+    ReadOnly {
+        /// The file.
+        path: PathBuf,
+    },
     /// It was written by another program meanwhile.
     #[error("{} was changed meanwhile; nothing was written", path.display())]
     Changed {
@@ -73,11 +85,59 @@ fn ending(agent: Agent) -> String {
     format!(" hook --agent {agent}")
 }
 
-/// Whether a hook's command is one that [`command`] makes, of this trellis or another one.
-fn is_ours(command: &str, agent: Agent) -> bool {
-    let Some(rest) = command.trim_end().strip_suffix(ending(agent).as_str()) else { return false };
-    let program = rest.split(" --home ").next().unwrap_or_default().trim().trim_matches('\'');
-    Path::new(program).file_name().and_then(|name| name.to_str()).is_some_and(|name| name.starts_with("trellis"))
+/// Whether a hook's command is one that [`command`] makes, of this trellis or another one: letter by letter, whatever the
+/// program's file is called, or in a person's own spelling when that is `trellis`. Always one simple command: what pipes,
+/// chains or expands anything is somebody else's.
+fn is_ours(line: &str, agent: Agent) -> bool {
+    let Some(words) = plain_words(line) else { return false };
+    let words: Vec<&str> = words.iter().map(String::as_str).collect();
+    let (program, home) = match words.as_slice() {
+        [program, "hook", "--agent", named] if *named == agent.as_str() => (Path::new(program), None),
+        [program, "--home", home, "hook", "--agent", named] if *named == agent.as_str() => {
+            (Path::new(program), Some(Path::new(home)))
+        }
+        _ => return false,
+    };
+    command(program, home, agent).is_ok_and(|ours| ours == line)
+        || program.file_name().is_some_and(|name| name == "trellis")
+}
+
+/// The words of a line that a shell takes for one simple command and as they stand; `None` where it would do more.
+fn plain_words(line: &str) -> Option<Vec<String>> {
+    let mut words: Vec<String> = Vec::new();
+    let mut word: Option<String> = None;
+    let mut signs = line.chars();
+    while let Some(sign) = signs.next() {
+        match sign {
+            ' ' | '\t' => words.extend(word.take()),
+            '\'' => {
+                let open = word.get_or_insert_default();
+                loop {
+                    match signs.next()? {
+                        '\'' => break,
+                        inner => open.push(inner),
+                    }
+                }
+            }
+            '\\' => word.get_or_insert_default().push(signs.next().filter(|next| !next.is_control())?),
+            plain if plain.is_alphanumeric() || "/._-+,:@".contains(plain) => {
+                word.get_or_insert_default().push(plain);
+            }
+            _ => return None,
+        }
+    }
+    words.extend(word);
+    Some(words)
+}
+
+/// The file that a path leads to, links followed, also where the last of them leads to nothing yet.
+fn target_of(path: &Path) -> PathBuf {
+    let mut path = path.to_owned();
+    for _ in 0..MOST_LINKS {
+        let Ok(next) = fs::read_link(&path) else { break };
+        path = path.parent().map(|folder| folder.join(&next)).unwrap_or(next);
+    }
+    path.canonicalize().unwrap_or(path)
 }
 
 impl Settings {
@@ -87,7 +147,7 @@ impl Settings {
     /// They are there and cannot be read as text.
     pub fn read(path: &Path, agent: Agent) -> Result<Self, Refused> {
         // A link stays a link: what it leads to is edited.
-        let path = path.canonicalize().unwrap_or_else(|_| path.to_owned());
+        let path = target_of(path);
         let is_other = fs::metadata(&path).is_ok_and(|found| !found.is_file());
         let read = if is_other { Err(io::Error::other("it is no file")) } else { fs::read(&path) };
         let text = match read {
@@ -156,21 +216,39 @@ impl Settings {
         splice::take_out(self.old(), |command| is_ours(command, self.agent)).map_err(self.unclear())
     }
 
+    /// Whether it may be written: a file without a right to write is kept from changes on purpose.
+    ///
+    /// # Errors
+    /// It may not.
+    pub fn may_write(&self) -> Result<(), Refused> {
+        let Ok(facts) = fs::metadata(&self.path) else { return Ok(()) };
+        // The superuser may write everything; the right is what says how it is meant.
+        if facts.permissions().readonly() || rustix::fs::access(&self.path, rustix::fs::Access::WRITE_OK).is_err() {
+            return Err(Refused::ReadOnly { path: self.path.clone() });
+        }
+        Ok(())
+    }
+
     /// Writes the new text, whole or not at all, after a copy of the old one was put beside it. The copy's path; `None`:
     /// there was no file.
     ///
     /// # Errors
     /// The old file is still there.
     pub fn write(&self, text: &str, stamp: &str) -> Result<Option<PathBuf>, Refused> {
+        self.may_write()?;
         let failed = |error| Refused::Io { path: self.path.clone(), error };
         let changed = || Refused::Changed { path: self.path.clone() };
         let name = self.path.file_name().and_then(|name| name.to_str()).unwrap_or("settings").to_owned();
-        let permissions = fs::metadata(&self.path).map(|found| found.permissions()).ok();
+        let old = fs::metadata(&self.path).ok();
         let put = |path: &Path, text: &str| {
             let mut file = File::options().write(true).create_new(true).mode(0o600).open(path)?;
             file.write_all(text.as_bytes())?;
-            if let Some(permissions) = &permissions {
-                file.set_permissions(permissions.clone())?;
+            if let Some(old) = &old {
+                let now = file.metadata()?;
+                if (now.uid(), now.gid()) != (old.uid(), old.gid()) {
+                    fchown(&file, Some(old.uid()), Some(old.gid()))?;
+                }
+                file.set_permissions(old.permissions())?;
             }
             file.sync_all()
         };

@@ -97,9 +97,28 @@ fn a_command_is_quoted_for_the_shell_and_known_again() {
         ("/usr/bin/trellis hook --agent claude", true),
         ("'/a b/trellis' --home '/x y' hook --agent claude", true),
         ("'/opt/trellis' hook --agent codex", false),
-        ("'/opt/other' hook --agent claude", false),
+        ("/opt/other hook --agent claude", false),
         ("echo trellis hook", false),
         ("trellis status", false),
+        // Any name of the file, as it is written here; in a person's own words it has to be trellis.
+        ("'/nix/store/x/bin/.trellis-wrapped' hook --agent claude", true),
+        (r"'/o'\''brien/tr' --home '/h $x' hook --agent claude", true),
+        ("/usr/bin/tre\\llis  hook --agent claude", true),
+        ("/opt/x/trellis-notify hook --agent claude", false),
+        ("/nix/store/x/bin/.trellis-wrapped hook --agent claude", false),
+        // More than one simple command.
+        ("/usr/local/bin/audit.sh && '/opt/trellis' hook --agent claude", false),
+        ("tee -a /var/log/x | /usr/bin/trellis hook --agent claude", false),
+        ("FOO=1 '/opt/trellis' hook --agent claude", false),
+        ("nice '/opt/trellis' hook --agent claude", false),
+        ("'/opt/trellis' hook --agent claude; rm x", false),
+        ("'/opt/trellis' hook --agent claude > /tmp/x", false),
+        ("$HOME/bin/trellis hook --agent claude", false),
+        ("`which trellis` hook --agent claude", false),
+        ("'/opt/trellis' --home '/x' --verbose hook --agent claude", false),
+        ("'/opt/trellis hook --agent claude", false),
+        ("'/opt/trellis' hook --agent 'claude'", true),
+        ("", false),
     ] {
         assert_eq!(is_ours(line, Agent::Claude), ours, "{line}");
     }
@@ -140,4 +159,48 @@ fn a_link_stays_a_link_the_mode_stays_and_a_copy_is_kept() {
             .count(),
         0
     );
+}
+
+#[test]
+fn what_others_chained_to_it_stays_and_a_program_of_any_name_is_found_again() {
+    let others = [
+        "/usr/local/bin/audit.sh && '/opt/trellis' hook --agent claude",
+        "tee -a /var/log/x | /usr/bin/trellis hook --agent claude",
+        "/opt/x/trellis-notify hook --agent claude",
+    ];
+    let entries: Vec<Value> = others.iter().map(|line| json!({"type": "command", "command": line})).collect();
+    let text = json!({"hooks": {"SessionStart": [{"hooks": entries}]}}).to_string();
+    assert_eq!(settings(&text).without().unwrap(), text);
+    let line = command(Path::new("/nix/store/x/bin/.trellis-wrapped"), None, Agent::Claude).unwrap();
+    let with = settings(&text).with(&line).unwrap();
+    let again = settings(&with);
+    assert_eq!(again.installed().unwrap().len(), 3);
+    assert_eq!(again.with(&line).unwrap(), with, "a second time changes nothing");
+    assert_eq!(again.without().unwrap(), text);
+}
+
+#[test]
+fn a_link_that_leads_to_nothing_yet_stays_a_link() {
+    let folder = tempfile::tempdir().unwrap();
+    let (target, link) = (folder.path().join("dots/real.json"), folder.path().join("settings.json"));
+    std::os::unix::fs::symlink("dots/next.json", &link).unwrap();
+    fs::create_dir(folder.path().join("dots")).unwrap();
+    std::os::unix::fs::symlink("real.json", folder.path().join("dots/next.json")).unwrap();
+    let read = Settings::read(&link, Agent::Claude).unwrap();
+    assert_eq!(read.write(&read.with(COMMAND).unwrap(), "1").unwrap(), None);
+    assert!(fs::symlink_metadata(&link).unwrap().is_symlink());
+    assert!(fs::read_to_string(&target).unwrap().contains("hook --agent claude"));
+}
+
+#[test]
+fn a_file_without_a_right_to_write_is_refused_with_what_to_do() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("settings.json");
+    fs::write(&path, "{}\n").unwrap();
+    fs::set_permissions(&path, fs::Permissions::from_mode(0o444)).unwrap();
+    let read = Settings::read(&path, Agent::Claude).unwrap();
+    let refused = read.write(&read.with(COMMAND).unwrap(), "1").unwrap_err().to_string();
+    assert!(refused.contains("chmod u+w"), "{refused}");
+    assert_eq!(fs::read_to_string(&path).unwrap(), "{}\n");
+    assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 1, "nothing is left beside it");
 }

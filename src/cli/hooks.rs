@@ -77,6 +77,7 @@ fn change(home: Option<&Path>, args: &HooksArgs, change: Change) -> Result<(), F
     for line in difference(old, &text) {
         out::line(&out::plain(&line))?;
     }
+    settings.may_write().map_err(refused)?;
     if !args.yes && !agreed()? {
         return Err(Failure::refused("nothing was written"));
     }
