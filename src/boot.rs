@@ -59,13 +59,27 @@ pub struct Ground {
 
 /// Refuses a home that is there and is no folder, before anything is said about files in it.
 fn is_folder(home: &Home) -> Result<(), Failure> {
-    if fs::metadata(home.root()).is_ok_and(|found| !found.is_dir()) {
-        return Err(Failure::refused(format!(
-            "{} is a file, not a folder: name a folder with --home",
-            home.root().display()
-        )));
+    let above = home.root().ancestors().find_map(|path| Some((path, fs::metadata(path).ok()?)));
+    match above {
+        Some((path, found)) if !found.is_dir() => {
+            Err(Failure::refused(format!("{} is a file, not a folder: name a folder with --home", path.display())))
+        }
+        _ => Ok(()),
     }
-    Ok(())
+}
+
+/// The text of the settings; empty where there are none. An error: why they cannot be read.
+fn config_text(home: &Home) -> Result<String, String> {
+    let path = home.config();
+    // A pipe of that name would be waited for without end.
+    if fs::metadata(&path).is_ok_and(|found| !found.is_file()) {
+        return Err(String::from("it is not a file; move it away"));
+    }
+    match fs::read_to_string(&path) {
+        Ok(text) => Ok(text),
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(String::new()),
+        Err(error) => Err(error.to_string()),
+    }
 }
 
 impl Ground {
@@ -74,24 +88,49 @@ impl Ground {
     /// # Errors
     /// No home is known, or its files cannot be read.
     pub fn find(flag: Option<&Path>) -> Result<Self, Failure> {
+        let (environment, home) = Self::place(flag)?;
+        is_folder(&home)?;
+        let text = config_text(&home)
+            .map_err(|why| Failure::refused(format!("can't read {}: {why}", home.config().display())))?;
+        let stage = stage::open(home.root()).map_err(Failure::refused)?;
+        Ok(Self::on(environment, home, &text, stage))
+    }
+
+    /// The home, whatever is wrong with it, for those who say what is: the files that cannot be read, and why. Their
+    /// defaults count.
+    ///
+    /// # Errors
+    /// No home is known.
+    pub fn at_any_rate(place: &cli::Place<'_>) -> Result<(Self, Vec<(PathBuf, String)>), Failure> {
+        let (environment, home) = Self::place(place.home)?;
+        let meant = |ground: Self| Self { tmux_socket: place.tmux_socket.map(str::to_owned), ..ground };
+        if is_folder(&home).is_err() {
+            // That its files cannot be read is said with it.
+            return Ok((meant(Self::on(environment, home, "", None)), Vec::new()));
+        }
+        let mut unreadable = Vec::new();
+        let text = config_text(&home).unwrap_or_else(|why| {
+            unreadable.push((home.config(), why));
+            String::new()
+        });
+        let stage = stage::open(home.root()).unwrap_or_else(|why| {
+            unreadable.push((home.root().to_owned(), why));
+            None
+        });
+        Ok((meant(Self::on(environment, home, &text, stage)), unreadable))
+    }
+
+    fn place(flag: Option<&Path>) -> Result<(Environment, Home), Failure> {
         let environment = Environment::read();
         let home = Home::locate(flag, &environment).map_err(|error| Failure::refused(error.to_string()))?;
-        let path = home.config();
-        is_folder(&home)?;
-        // A pipe of that name would be waited for without end.
-        if fs::metadata(&path).is_ok_and(|found| !found.is_file()) {
-            return Err(Failure::refused(format!("{} is not a file: move it away", path.display())));
-        }
-        let text = match fs::read_to_string(&path) {
-            Ok(text) => text,
-            Err(error) if error.kind() == std::io::ErrorKind::NotFound => String::new(),
-            Err(error) => return Err(Failure::refused(format!("can't read {}: {error}", path.display()))),
-        };
-        let (config, problems) = Config::parse("config.toml", &text);
+        Ok((environment, home))
+    }
+
+    fn on(environment: Environment, home: Home, text: &str, stage: Option<Stage>) -> Self {
+        let (config, problems) = Config::parse("config.toml", text);
         let roots =
             AgentRoots::resolve(&home, &environment, config.claude_home.as_deref(), config.codex_home.as_deref());
-        let stage = stage::open(home.root()).map_err(Failure::refused)?;
-        Ok(Self { environment, home, config, problems, roots, stage, tmux_socket: None })
+        Self { environment, home, config, problems, roots, stage, tmux_socket: None }
     }
 
     /// The home that a command names, with the tmux server it names.

@@ -228,6 +228,15 @@ impl Watch {
         pending.into_iter().filter(|key| !self.catalogue.is_subagent(key)).collect()
     }
 
+    /// Why an agent's root, or a folder in it, could not be read at the last walk.
+    #[must_use]
+    pub fn refused(&self, agent: Agent) -> Option<&str> {
+        match self.states.get(&agent) {
+            Some(RootState::Unreadable(why)) => Some(why),
+            Some(RootState::Whole | RootState::Missing) | None => None,
+        }
+    }
+
     /// Whether hints are not to be had, so that a poll stands in for them.
     #[must_use]
     pub fn is_polling(&self) -> bool {

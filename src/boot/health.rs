@@ -2,16 +2,18 @@
 //! What the facts mean is `doctor`'s.
 
 use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use super::Ground;
 use super::screen::read_looks;
+use crate::agent::claude::Statuses;
 use crate::agent::{Settings, installed, os, tmux};
 use crate::clock;
 use crate::doctor::facts::{
     DriverProcess, Facts, HomeFact, ProgramFact, RootContent, RootFact, ServerFact, WatchFact, WatchLimits,
 };
 use crate::driver::ports::{FoundSession, Loaded, Transcripts as _};
+use crate::machine::TranscriptFact;
 use crate::model::ids::{Agent, SessionKey};
 use crate::model::reach::Transport;
 use crate::model::run::RunState;
@@ -24,9 +26,10 @@ const READ: usize = 10;
 const LONGEST: u64 = 64 << 20;
 
 impl Ground {
-    /// Looks at everything a run depends on. Takes seconds: programs are run, transcripts are read.
+    /// Looks at everything a run depends on. Takes seconds: programs are run, transcripts are read. `unreadable`: files of
+    /// the home that are known to be so.
     #[must_use]
-    pub fn health(&self) -> Facts {
+    pub fn health(&self, unreadable: &[(PathBuf, String)]) -> Facts {
         let settings = self.transports();
         let loaded = self.records();
         let live = self.live_sessions();
@@ -57,7 +60,10 @@ impl Ground {
             watching,
             home: self.home_fact(&loaded),
             absent: if demo { Vec::new() } else { absent },
-            settings: self.mistakes(),
+            signs: if demo { None } else { self.signs_refused() },
+            // With them unread, what else stands there is not known.
+            settings: if unreadable.is_empty() { self.mistakes() } else { Vec::new() },
+            unreadable: unreadable.iter().map(|(path, why)| (path.display().to_string(), why.clone())).collect(),
             utf8: self.environment.is_utf8(),
             inside_tmux: self.environment.tmux.is_some(),
         }
@@ -72,6 +78,8 @@ impl Ground {
             let content = match fs::read_dir(folder) {
                 Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(None),
                 Err(error) => Err(error.to_string()),
+                // A part of it that nobody may list hides its sessions without a sign.
+                Ok(_) if watch.refused(agent).is_some() => Err(watch.refused(agent).unwrap_or_default().to_owned()),
                 Ok(_) => {
                     let of_agent: Vec<&FoundSession> = found.iter().filter(|one| one.session.agent == agent).collect();
                     Ok(Some(read_through(&of_agent, &mut watch)))
@@ -85,6 +93,15 @@ impl Ground {
             instances_used,
         });
         (facts, WatchFact { polling: watch.is_polling(), limits })
+    }
+
+    /// Where Claude's status files lie, if they cannot be read: the folder, or one of a process that runs.
+    fn signs_refused(&self) -> Option<(String, String)> {
+        let folder = self.roots.claude_status().display().to_string();
+        match Statuses::read(&self.roots.claude) {
+            Err(why) => Some((folder, why)),
+            Ok(statuses) => statuses.torn().map(|file| (folder, format!("can't read {}", file.display()))),
+        }
     }
 
     fn home_fact(&self, loaded: &Loaded) -> HomeFact {
@@ -143,7 +160,9 @@ fn read_through(found: &[&FoundSession], watch: &mut watch::Watch) -> RootConten
     let mut content = RootContent { sessions: found.len(), ..RootContent::default() };
     let fits = |one: &&&FoundSession| fs::metadata(&one.path).is_ok_and(|facts| facts.len() <= LONGEST);
     for one in found.iter().filter(fits).take(READ) {
-        let Some(conversation) = watch.read(&one.session, clock::now()).conversation else { continue };
+        let read = watch.read(&one.session, clock::now());
+        content.refused += usize::from(matches!(read.fact, TranscriptFact::Unreadable(_)));
+        let Some(conversation) = read.conversation else { continue };
         content.read += 1;
         for (name, n) in &conversation.unknown {
             *content.unknown.entry(name.clone()).or_default() += n;
@@ -170,10 +189,11 @@ fn program(agent: Agent, settings: &Settings) -> ProgramFact {
 
 /// Why nothing can be written in the home, or in the folder it would be made in.
 fn refuses(root: &Path) -> Option<String> {
-    if root.exists() && !root.is_dir() {
-        return Some(String::from("it is no folder"));
-    }
     let there = root.ancestors().find(|folder| folder.exists())?;
+    if !there.is_dir() {
+        let what = if there == root { String::from("it") } else { there.display().to_string() };
+        return Some(format!("{what} is no folder"));
+    }
     let access = rustix::fs::Access::WRITE_OK | rustix::fs::Access::EXEC_OK;
     rustix::fs::access(there, access).err().map(|error| std::io::Error::from(error).to_string())
 }

@@ -12,8 +12,8 @@ use crate::doctor::{self, Finding, Level};
 /// # Errors
 /// Something would stop a run; it was said.
 pub fn doctor(place: &Place<'_>, report: bool, as_json: bool) -> Result<(), Failure> {
-    let ground = Ground::of(place)?;
-    let findings = doctor::judge(&ground.health());
+    let (ground, unreadable) = Ground::at_any_rate(place)?;
+    let findings = doctor::judge(&ground.health(&unreadable));
     let words =
         |sentence: &doctor::Sentence| out::plain(&if report { sentence.redacted() } else { sentence.to_string() });
     if as_json {

@@ -23,6 +23,10 @@ pub struct Facts {
     pub home: HomeFact,
     /// Sides of runs that go on, of which no process was found.
     pub absent: Vec<(String, SessionKey)>,
+    /// Files without which no command goes, and why they cannot be read.
+    pub unreadable: Vec<(String, String)>,
+    /// Where Claude's status files cannot be read, and why.
+    pub signs: Option<(String, String)>,
     /// What does not count in the files a person writes: file, and what is wrong.
     pub settings: Vec<(String, String)>,
     /// Signs beyond ASCII can be shown.
@@ -62,7 +66,7 @@ pub struct RootFact {
     pub agent: Agent,
     /// Where.
     pub path: String,
-    /// What is in it, `None` when it is not there, or why it cannot be read.
+    /// What is in it, `None` when it is not there, or why it, or a folder in it, cannot be read.
     pub content: Result<Option<RootContent>, String>,
 }
 
@@ -73,6 +77,8 @@ pub struct RootContent {
     pub sessions: usize,
     /// How many of the newest were read through.
     pub read: usize,
+    /// How many of the newest cannot be read.
+    pub refused: usize,
     /// Records of those that trellis knows nothing of, by type.
     pub unknown: BTreeMap<String, u64>,
 }

@@ -23,6 +23,11 @@ pub fn judge(facts: &Facts) -> Vec<Finding> {
     findings.extend(facts.servers.first().filter(|_| facts.inside_tmux).into_iter().flat_map(options));
     findings.extend(programs(facts));
     findings.extend(facts.roots.iter().flat_map(root));
+    findings.extend(facts.signs.iter().map(|(path, why)| {
+        let says = say("claude's status files cannot be read at ").path(path).then(": ").own("reason", why);
+        let advice = "let this user read that folder: without them nobody can tell what a session of claude does";
+        Finding::stops("sessions", says, say(advice))
+    }));
     findings.extend(live(facts));
     findings.extend(watching(facts));
     findings.extend(home(&facts.home));
@@ -33,6 +38,10 @@ pub fn judge(facts: &Facts) -> Vec<Finding> {
             .own("run", run)
             .then(" needs it");
         Finding::stops("run", says, say("open the dashboard and press b there, or resume it in its pane"))
+    }));
+    findings.extend(facts.unreadable.iter().map(|(file, why)| {
+        let says = say("").path(file).then(" cannot be read: ").own("reason", why);
+        Finding::stops("settings", says, say("let this user read it, or move it away: no command goes without it"))
     }));
     findings.extend(facts.settings.iter().map(|(file, problem)| {
         let says = say("").path(file).then(": ").own("problem", problem);
@@ -184,6 +193,10 @@ fn root(root: &RootFact) -> Vec<Finding> {
     };
     let says = say(format!("{} of {agent} at ", count(content.sessions, "session"))).path(&root.path);
     let mut findings = vec![Finding::well("transcripts", says)];
+    if content.refused > 0 {
+        let says = say(format!("{} of {agent} cannot be read, of the newest", count(content.refused, "transcript")));
+        findings.push(Finding::note("transcripts", says, say("let this user read them, or no run goes with them")));
+    }
     if !content.unknown.is_empty() {
         let all: u64 = content.unknown.values().sum();
         let mut types: Vec<(&String, &u64)> = content.unknown.iter().collect();
@@ -193,7 +206,8 @@ fn root(root: &RootFact) -> Vec<Finding> {
             count(content.read, &format!("{agent} session"))
         ));
         for (at, (name, n)) in types.into_iter().take(8).enumerate() {
-            says = says.then(if at > 0 { ", " } else { "" }).then(format!("{n} × {}", plain_type(name)));
+            says = says.then(if at > 0 { ", " } else { "" }).then(format!("{n} × "));
+            says = if is_protocols(name) { says.then(name) } else { says.own("type", shortened(name)) };
         }
         let advice = "they are kept and passed over; a newer trellis may know them";
         findings.push(Finding::note("transcripts", says, say(advice)));
@@ -201,10 +215,26 @@ fn root(root: &RootFact) -> Vec<Finding> {
     findings
 }
 
-/// The type of a record is a word of the agent's program; anything that is more than a word is not shown.
-fn plain_type(name: &str) -> String {
-    let is_word = |sign: char| sign.is_ascii_alphanumeric() || matches!(sign, '_' | '-' | '/' | '.');
-    if name.chars().count() <= 60 && name.chars().all(is_word) { name.to_owned() } else { String::from("(no name)") }
+/// Whether the type of a record looks like a word of the agent's protocol, as in `event_msg/item_completed/FileChange`:
+/// parts of few short words of letters alone. What looks otherwise may be anybody's text and is left out of a report.
+fn is_protocols(name: &str) -> bool {
+    let is_word = |word: &str| {
+        let capitals = word.chars().filter(char::is_ascii_uppercase).count();
+        (1..=16).contains(&word.len()) && word.chars().all(|sign| sign.is_ascii_alphabetic()) && capitals <= 3
+    };
+    let is_part = |part: &str| {
+        let joint = if part.contains('_') { '_' } else { '-' };
+        part.len() <= 32 && part.split(joint).count() <= 4 && part.split(joint).all(is_word)
+    };
+    name.split('/').count() <= 3 && name.split('/').all(is_part)
+}
+
+fn shortened(name: &str) -> String {
+    let mut shown: String = name.chars().take(60).collect();
+    if shown.len() < name.len() {
+        shown.push('…');
+    }
+    shown
 }
 
 fn live(facts: &Facts) -> Vec<Finding> {

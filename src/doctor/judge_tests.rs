@@ -17,7 +17,7 @@ fn all_well() -> Facts {
     let root = |agent| RootFact {
         agent,
         path: String::from("/home/dev/.agent"),
-        content: Ok(Some(RootContent { sessions: 3, read: 3, unknown: BTreeMap::new() })),
+        content: Ok(Some(RootContent { sessions: 3, read: 3, refused: 0, unknown: BTreeMap::new() })),
     };
     Facts {
         tmux: Some(Ok(String::from("tmux 3.3a"))),
@@ -130,12 +130,8 @@ fn records_that_are_not_understood_are_counted_by_type() {
     let mut facts = all_well();
     let unknown =
         BTreeMap::from([(String::from("dream"), 2), (String::from("wish/list"), 40), (String::from("a \u{1b}[2J"), 1)]);
-    facts.roots[1].content = Ok(Some(RootContent { sessions: 9, read: 3, unknown }));
-    only(
-        &facts,
-        "note transcripts",
-        &["43 records of the newest 3 codex sessions", "40 × wish/list, 2 × dream, 1 × (no name)"],
-    );
+    facts.roots[1].content = Ok(Some(RootContent { sessions: 9, read: 3, refused: 0, unknown }));
+    only(&facts, "note transcripts", &["43 records of the newest 3 codex sessions", "40 × wish/list, 2 × dream, 1 × "]);
 }
 
 #[test]
@@ -255,6 +251,11 @@ fn a_report_names_nothing_of_the_machine_or_the_person() {
     facts.live = vec![(id.clone(), Ok(String::from("SECRET"))), (id.clone(), Err(String::from("SECRET")))];
     facts.absent = vec![(String::from("SECRET"), id)];
     facts.settings = vec![(String::from("SECRET"), String::from("SECRET"))];
+    facts.unreadable = vec![(String::from("SECRET"), String::from("SECRET"))];
+    facts.signs = Some((String::from("SECRET"), String::from("SECRET")));
+    let hostile = String::from("sk-ant-api03-SECRETTOKEN_of-jane.doe/acme-internal");
+    let unknown = BTreeMap::from([(hostile, 2), (String::from("SECRET of mine"), 1)]);
+    facts.roots[1].content = Ok(Some(RootContent { sessions: 1, read: 1, refused: 1, unknown }));
     facts.home = HomeFact {
         path: String::from("SECRET"),
         refuses: Some(String::from("SECRET")),
@@ -270,4 +271,34 @@ fn a_report_names_nothing_of_the_machine_or_the_person() {
         assert!(!told.contains("SECRET"), "{told}");
         assert!(!told.is_empty());
     }
+}
+
+#[test]
+fn only_words_of_a_protocol_are_shown_as_types() {
+    for (name, shown) in [
+        ("event_msg/item_completed/FileChange", true),
+        ("system/api_error", true),
+        ("queue-operation/requeue", true),
+        ("user/malformed", true),
+        ("sk-ant-api03-SECRETTOKEN_of-jane.doe/acme-internal", false),
+        ("ghp_abcDEFghiJKLmno", false),
+        ("jane.doe", false),
+        ("Bearer abc", false),
+        ("a/b/c/d", false),
+        ("a-b_c", false),
+        ("user/", false),
+        ("", false),
+        ("one_two_three_four_five", false),
+        ("abcdefghijklmnopqrstuvwxyz", false),
+        ("t\u{202e}x", false),
+    ] {
+        assert_eq!(is_protocols(name), shown, "{name}");
+    }
+}
+
+#[test]
+fn what_cannot_be_read_stops() {
+    let it = || (String::from("/h/x"), String::from("permission denied"));
+    only(&Facts { unreadable: vec![it()], ..all_well() }, "fix settings", &["/h/x cannot be read: permission denied"]);
+    only(&Facts { signs: Some(it()), ..all_well() }, "fix sessions", &["status files cannot be read at /h/x"]);
 }

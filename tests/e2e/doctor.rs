@@ -1,7 +1,8 @@
 //! `trellis doctor` on machines made for it: programs that only tell a version, a search path of their own, fresh homes.
 
 use std::fs;
-use std::os::unix::fs::PermissionsExt as _;
+use std::os::unix::fs::{PermissionsExt as _, lchown};
+use std::os::unix::process::CommandExt as _;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 use std::time::Instant;
@@ -225,4 +226,62 @@ fn a_report_holds_no_path_of_the_machine_and_json_can_be_read() {
     let json: serde_json::Value = serde_json::from_slice(&machine.doctor(&["--json"]).stdout).unwrap();
     let levels: Vec<&str> = json.as_array().unwrap().iter().map(|finding| finding["level"].as_str().unwrap()).collect();
     assert!(levels.contains(&"ok") && levels.contains(&"note") && !levels.contains(&"fix"), "{json}");
+}
+
+/// Runs a command as a user who may not pass over rights.
+fn as_nobody(machine: &Machine, words: &[&str]) -> Output {
+    if !rustix::process::geteuid().is_root() {
+        return machine.trellis(words).output().unwrap();
+    }
+    let nobody = 65534;
+    let own = machine.path("bin/trellis-of-nobody");
+    fs::copy(program(), &own).unwrap();
+    for (path, _) in tree(machine.0.path()) {
+        lchown(&path, Some(nobody), Some(nobody)).unwrap();
+    }
+    lchown(machine.0.path(), Some(nobody), Some(nobody)).unwrap();
+    let wanted = machine.trellis(words);
+    let mut command = Command::new(own);
+    command.args(wanted.get_args()).env_clear();
+    command.envs(wanted.get_envs().filter_map(|(name, value)| Some((name, value?))));
+    command.uid(nobody).gid(nobody).current_dir("/").output().unwrap()
+}
+
+#[test]
+fn settings_that_cannot_be_read_are_a_finding_and_no_path_stands_in_the_report() {
+    let machine = Machine::new();
+    let folder = machine.0.path().display().to_string();
+    fs::create_dir_all(machine.path("home/.trellis/config.toml")).unwrap();
+    machine.says(1, &["config.toml cannot be read: it is not a file", "move it away", "tmux 3.3a"]);
+    let report = machine.doctor(&["--report"]);
+    let said = String::from_utf8([report.stdout, report.stderr].concat()).unwrap();
+    assert!(said.contains("<path> cannot be read: <reason>") && !said.contains(&folder), "{said}");
+    // A home where none can be.
+    let report = machine.doctor(&["--report", "--home", "/dev/null/x"]);
+    let said = String::from_utf8([report.stdout, report.stderr].concat()).unwrap();
+    assert!(said.contains("<path> cannot be written: <reason>") && !said.contains("/dev/null"), "{said}");
+}
+
+#[test]
+fn a_folder_that_this_user_may_not_read_is_named_wherever_it_is() {
+    for (part, says) in [
+        ("home/.claude/projects/-work", "claude's transcripts cannot be read"),
+        ("home/.claude/sessions", "claude's status files cannot be read"),
+        ("home/.codex/sessions/2026", "codex's transcripts cannot be read"),
+        ("home/.trellis/config.toml", "config.toml cannot be read"),
+    ] {
+        let machine = Machine::new();
+        let path = machine.path(part);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        if part.ends_with("toml") {
+            fs::write(&path, "").unwrap()
+        } else {
+            fs::create_dir_all(&path).unwrap()
+        }
+        fs::set_permissions(&path, fs::Permissions::from_mode(0o000)).unwrap();
+        let output = as_nobody(&machine, &["doctor"]);
+        let said = String::from_utf8([output.stdout, output.stderr].concat()).unwrap();
+        assert!(output.status.code() == Some(1) && said.contains(says), "{part}: {said}");
+        fs::set_permissions(&path, fs::Permissions::from_mode(0o700)).unwrap();
+    }
 }
