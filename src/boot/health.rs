@@ -98,10 +98,12 @@ impl Ground {
     /// Where Claude's status files lie, if they cannot be read: the folder, or one of a process that runs.
     fn signs_refused(&self) -> Option<(String, String)> {
         let folder = self.roots.claude_status().display().to_string();
-        match Statuses::read(&self.roots.claude) {
-            Err(why) => Some((folder, why)),
-            Ok(statuses) => statuses.torn().map(|file| (folder, format!("can't read {}", file.display()))),
-        }
+        let look = || match Statuses::read(&self.roots.claude) {
+            Err(why) => Some(why),
+            Ok(statuses) => statuses.torn().map(|file| format!("can't read {}", file.display())),
+        };
+        // A file may be caught while it is written.
+        look().and_then(|_| look()).map(|why| (folder, why))
     }
 
     fn home_fact(&self, loaded: &Loaded) -> HomeFact {

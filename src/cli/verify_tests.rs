@@ -60,6 +60,7 @@ fn entry(id: &str, text: &str, state: EntryState, turn: Option<&str>) -> Entry {
         forced: false,
         quiet_since: None,
         clock_from: None,
+        carried_at: None,
     }
 }
 

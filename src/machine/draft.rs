@@ -188,6 +188,7 @@ impl<'a, R: Loop> Draft<'a, R> {
             forced: false,
             quiet_since: None,
             clock_from: None,
+            carried_at: None,
         });
         id
     }

@@ -82,6 +82,7 @@ fn pair(id: &str, text: &str, state: EntryState, attempts: u32, length: u64) -> 
         forced: false,
         quiet_since: None,
         clock_from: None,
+        carried_at: None,
     });
     pair
 }

@@ -83,6 +83,9 @@ pub struct Entry {
     /// Since when the 60 s of an undelivered entry run (begun anew by a resume or a look).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub clock_from: Option<Timestamp>,
+    /// When a process was last noted to carry it: in that time the 60 s do not run.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub carried_at: Option<Timestamp>,
 }
 
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde asks for a reference")]

@@ -15,6 +15,7 @@ mod beside;
 mod by_hand;
 pub mod cases;
 mod dialogs;
+mod hooks;
 mod killed;
 pub mod pairs;
 pub mod person;

@@ -61,6 +61,34 @@ fn a_pair_without_a_run_goes_to_agreement() {
     assert_eq!((view.standing, view.relays, view.reviews.len()), (Standing::Done, 5, 3));
 }
 
+/// Both sides are idle before the start, and no change of a file is ever told: the tick finds what waits.
+#[test]
+fn i11_no_event_is_needed_and_each_answer_is_carried_within_30_seconds() {
+    const TICK: jiff::SignedDuration = jiff::SignedDuration::from_secs(30);
+    let mut world = World::new();
+    world.deaf = true;
+    let mut reviews = 0;
+    world.replies = Box::new(move |session: &SessionKey, _: &str| {
+        if session == &claude().key() {
+            return Some("Fixed.".to_owned());
+        }
+        reviews += 1;
+        Some(if reviews < 3 { format!("{reviews}. one thing") } else { "LGTM".to_owned() })
+    });
+    let pair = world.new_pair(Kickoff::UseCurrent);
+    for relay in 0..5 {
+        let (session, count) = (if relay % 2 == 0 { codex() } else { claude() }, 2 + relay / 2);
+        // An agent takes 3 s for its answer.
+        let end = world.now + TICK + if relay > 0 { seconds(3) } else { seconds(0) };
+        while world.prompts(&session).len() < count {
+            assert!(world.core.deadline().is_some_and(|at| at <= world.now + TICK), "a tick is due");
+            assert!(world.now <= end, "relay {relay} waits longer than a tick\n{}", world.story());
+            world.step();
+        }
+    }
+    world.until(TICK + seconds(3), "agreed", |world| world.pair(&pair).stop_reason == Some(PairStop::Lgtm));
+}
+
 #[test]
 fn a_run_goes_to_its_end() {
     let mut world = World::new();

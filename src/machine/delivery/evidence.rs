@@ -1,5 +1,7 @@
 //! What is seen of an entry in flight: delivered, queued, or of a stopped record nothing any more.
 
+use jiff::SignedDuration;
+
 use super::super::common::Loop;
 use super::super::draft::{Draft, fresh, later};
 use super::super::ledger::{self, Likeness};
@@ -8,6 +10,9 @@ use crate::model::ids::Role;
 use crate::model::outbox::{Entry, EntryState};
 use crate::model::reach::OnItsWay;
 use crate::model::text::fold;
+
+/// A process that carries an entry is noted no more often.
+const NOTED_EVERY: SignedDuration = SignedDuration::from_secs(15);
 
 /// An entry that was just seen in its target's transcript.
 #[derive(Clone, Debug)]
@@ -30,7 +35,25 @@ pub(in crate::machine) fn observe<R: Loop>(draft: &mut Draft<'_, R>) -> Option<A
         return delivered(draft, index, turn, likeness);
     }
     queue(draft, index);
+    carried(draft, index);
     None
+}
+
+/// Notes that a process still carries the entry, so that no time runs against it: not each look, a save each time.
+fn carried<R: Loop>(draft: &mut Draft<'_, R>, index: usize) {
+    let now = draft.now();
+    let every = draft.scene.tempo.wait(NOTED_EVERY);
+    let Some(entry) = draft.rec.outbox().get(index) else { return };
+    let after = entry.last_key_at.max(entry.attempt_at);
+    let is_carried =
+        fresh(draft.side(entry.target), now, after).is_some_and(|reach| reach.on_its_way == OnItsWay::Carried);
+    let is_noted = entry.carried_at.max(after).is_some_and(|at| now < later(at, every));
+    if is_carried
+        && !is_noted
+        && let Some(entry) = draft.rec.outbox_mut().get_mut(index)
+    {
+        entry.carried_at = Some(now);
+    }
 }
 
 fn delivered<R: Loop>(draft: &mut Draft<'_, R>, index: usize, turn: usize, likeness: Likeness) -> Option<Arrived> {

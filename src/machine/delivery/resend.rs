@@ -20,7 +20,10 @@ pub(super) fn next<R: Loop>(draft: &Draft<'_, R>, entry: &Entry) -> Next {
     }
     let next = undelivered(draft, entry);
     match gives_up_at(draft, entry) {
-        Some(at) if draft.now() >= at && !matches!(next, Next::Gone(_)) => Next::GiveUp(seen(draft, &next)),
+        // What is being carried is not lost, however long its process takes.
+        Some(at) if draft.now() >= at && !matches!(next, Next::Gone(_) | Next::OnItsWay(_)) => {
+            Next::GiveUp(seen(draft, &next))
+        }
         _ => next,
     }
 }
@@ -131,12 +134,14 @@ pub(super) fn keep_quiet_time<R: Loop>(draft: &mut Draft<'_, R>, index: usize, n
     }
 }
 
-/// When a person is asked about an entry in flight. Time in a queue and time in which nobody looked do not count.
+/// When a person is asked about an entry in flight. Time in a queue, in a process's hands and time in which nobody looked
+/// do not count.
 pub(super) fn gives_up_at<R: Loop>(draft: &Draft<'_, R>, entry: &Entry) -> Option<Timestamp> {
     if !entry.in_flight() || entry.by_hand || entry.state == EntryState::Queued {
         return None;
     }
-    let from = entry.last_key_at.max(entry.attempt_at).max(entry.clock_from)?.max(draft.scene.driver_started_at);
+    let from = entry.last_key_at.max(entry.attempt_at).max(entry.clock_from).max(entry.carried_at);
+    let from = from?.max(draft.scene.driver_started_at);
     Some(later(from, draft.scene.tempo.wait(GIVE_UP)))
 }
 

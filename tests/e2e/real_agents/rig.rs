@@ -425,7 +425,8 @@ impl Rig {
         self.tmux(&["send-keys", "-t", pane, key]);
     }
 
-    fn came_up<T>(&self, what: &str, mut look: impl FnMut() -> Option<T>) -> Result<T, Skip> {
+    /// Waits for a program from outside: a skip when it does not come.
+    pub fn came_up<T>(&self, what: &str, mut look: impl FnMut() -> Option<T>) -> Result<T, Skip> {
         let end = Instant::now() + Duration::from_mins(1);
         loop {
             if let Some(found) = look() {

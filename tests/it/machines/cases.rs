@@ -5,10 +5,10 @@ use trellis::model::command::Control;
 use trellis::model::config::{PairConfig, RunConfig};
 use trellis::model::conversation::{FailureClass, Outcome};
 use trellis::model::ids::SessionId;
-use trellis::model::pair::{Kickoff, PairState, PairStop, PauseReason};
+use trellis::model::pair::{PairState, PauseReason};
 use trellis::model::run::{AttemptStatus, RunStep, RunStop};
 
-use super::world::{I, R, World, reviewing, run_in_review, with_answer};
+use super::world::{I, R, World, reviewing, run_in_review};
 
 /// L5: a reviewer that said nothing has found nothing, and approved nothing.
 #[test]
@@ -310,20 +310,6 @@ fn i03_a_person_need_not_wait() {
     world.wait(3);
     assert_eq!(world.sent(R).len(), 2);
     assert!(world.said("1 background agent works at claude"));
-}
-
-/// I11: both sides idle before the start, and no event ever comes: a look at any time delivers.
-#[test]
-fn i11_no_event_is_needed() {
-    let mut world = with_answer();
-    world.now += SignedDuration::from_mins(30);
-    world.new_pair(Kickoff::UseCurrent, PairConfig::default()).unwrap();
-    assert_eq!(world.sent(R).len(), 1);
-    world.take(R);
-    world.answer(R, "LGTM");
-    world.now += SignedDuration::from_mins(30);
-    world.settle();
-    assert_eq!(world.pair().stop_reason, Some(PairStop::Lgtm));
 }
 
 /// A dialog of the agent is waited for, never typed into.

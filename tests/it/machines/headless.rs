@@ -57,6 +57,28 @@ fn no_process_between_two_turns_is_idle_and_not_gone() {
 }
 
 #[test]
+fn a_process_that_takes_its_time_before_it_takes_the_message_up_is_waited_for() {
+    let mut world = with_headless_reviewer();
+    world.new_pair(Kickoff::UseCurrent, PairConfig::default()).unwrap();
+    runs(&mut world, true);
+    world.wait(600);
+    assert_eq!((world.pair().paused_reason, world.sent(R).len()), (None, 1), "it is being carried, not lost");
+    // Killed by the system: nothing of it is on its way, and it goes out again after the grace.
+    runs(&mut world, false);
+    world.wait(45);
+    assert_eq!((world.pair().paused_reason, world.sent(R).len()), (None, 2));
+    // The next one is as slow, and refuses in the end: that is told at once.
+    runs(&mut world, true);
+    world.wait(300);
+    assert_eq!(world.pair().paused_reason, None);
+    runs(&mut world, false);
+    world.reviewer.on_its_way = OnItsWay::Refused("it ended at once: Not logged in".to_owned());
+    world.wait(6);
+    assert_eq!(world.pair().paused_reason, Some(PauseReason::DeliveryFailed));
+    assert!(world.pair().paused_detail.contains("Not logged in"), "{}", world.pair().paused_detail);
+}
+
+#[test]
 fn a_process_that_ends_inside_its_turn_is_an_error_with_its_last_words() {
     let mut world = with_headless_reviewer();
     world.new_pair(Kickoff::UseCurrent, PairConfig::default()).unwrap();

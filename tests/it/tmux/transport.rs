@@ -1,6 +1,7 @@
 //! The transport alone: one send into a pane of a fake agent, without a driver. What a driver makes of it is in `bench`.
 
 use std::path::{Path, PathBuf};
+use std::process::Command;
 
 use trellis::agent::claude::ClaudeSession;
 use trellis::agent::tmux::typing::{Moment, Typing};
@@ -140,12 +141,37 @@ fn d21_keys_that_are_not_taken_do_not_matter() {
     rig.arrives_once("through a paste");
 }
 
+/// Set in the processes that this test starts of itself: the locale is the whole process's.
+const IN_A_LOCALE: &str = "TRELLIS_TEST_IN_A_LOCALE";
+
 #[test]
 fn d25_signs_and_titles_are_read_whatever_the_locale() {
-    let Some(rig) = Rig::start(&["--title", "会話 ❯ titel"]) else { return };
+    if std::env::var_os(IN_A_LOCALE).is_some() {
+        return signs_and_titles();
+    }
+    for locale in [&[][..], &[("LC_ALL", "C")], &[("LANG", "POSIX")], &[("LC_CTYPE", "POSIX"), ("LANG", "C.UTF-8")]] {
+        let mut test = Command::new(std::env::current_exe().unwrap());
+        test.args(["--exact", "tmux::transport::d25_signs_and_titles_are_read_whatever_the_locale", "--nocapture"]);
+        for name in ["LANG", "LANGUAGE", "LC_ALL", "LC_CTYPE"] {
+            test.env_remove(name);
+        }
+        let output = test.env(IN_A_LOCALE, "").envs(locale.iter().copied()).output().unwrap();
+        let said = String::from_utf8_lossy(&[output.stdout, output.stderr].concat()).into_owned();
+        assert!(output.status.success() && said.contains("1 passed"), "{locale:?}: {said}");
+    }
+}
+
+fn signs_and_titles() {
+    const TITLE: &str = "会話 ❯ “titel” – ‘é’";
+    let Some(rig) = Rig::start(&["--title", TITLE]) else { return };
     rig.wait("the title", || rig.pane().title.starts_with("会話"));
-    assert_eq!(rig.pane().title, "会話 ❯ titel");
+    assert_eq!(rig.pane().title, TITLE);
+    let listed = Server::at(rig.socket()).panes().unwrap();
+    assert_eq!(listed[0].title, TITLE);
     assert_eq!(session().probe(&rig.settings(), None).input, InputBox::Empty);
+    let text = "次の段階 “quoted” – ‘done’";
+    entered(&rig.send(text));
+    rig.arrives_once(text);
 }
 
 #[test]
