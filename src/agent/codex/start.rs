@@ -3,6 +3,8 @@
 
 use std::time::Duration;
 
+use jiff::{SignedDuration, Timestamp};
+
 use super::threads::{Holder, holders, is_codex};
 use super::{alive, missing};
 use crate::agent::bring_back::runs_in;
@@ -18,6 +20,8 @@ use crate::model::session::Launch;
 
 /// A starved machine is given time to print a page of help.
 const LIMIT: Duration = Duration::from_secs(30);
+/// From its start until a box without a question over it counts; its start is told in whole seconds.
+const SETTLES: SignedDuration = SignedDuration::from_secs(4);
 
 /// What keeps a session in a process of its own, where this Codex knows it: only then its pane, its process and its
 /// thread prove each other.
@@ -83,12 +87,20 @@ pub(super) fn observe(reach: &mut Reach, id: &SessionId, process: &Process, sett
         reach.ticks.no_dialog = missing(&format!("codex waits for a person: {}", dialog.words()));
         reach.status = LiveStatus::Waiting { what: dialog.words().to_owned() };
         reach.sign = Some(Sign { since: None, source: format!("it stands in {}", reach.place) });
-    } else if is_unnamed(id) && matches!(input_box::find(Agent::Codex, &shown), Box::Empty | Box::Text(_)) {
+    } else if has_settled(process, reach.at)
+        && is_unnamed(id)
+        && matches!(input_box::find(Agent::Codex, &shown), Box::Empty | Box::Text(_))
+    {
         reach.status = LiveStatus::Idle;
         reach.ticks.alive = missing("codex has no session before its first message");
     } else {
         reach.ticks.no_dialog = missing("codex is starting, or a dialog of its start is open");
     }
+}
+
+/// Codex draws its box first, and opens its questions over it a moment later.
+fn has_settled(process: &Process, now: Timestamp) -> bool {
+    process.started_at.is_none_or(|started| now.duration_since(started) >= SETTLES)
 }
 
 /// Where a process with this thread is. The background server alone, with no terminal on it, is no place to look at.

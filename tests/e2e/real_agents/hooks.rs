@@ -89,8 +89,14 @@ fn approval(with_hooks: bool) -> Result<(), Skip> {
         assert_eq!(notes(&rig, ""), 0);
     }
     assert!(!rig.path("approved").exists(), "nobody answered it");
-    rig.press(&pane, "Enter");
-    rig.wait("the approved command", || rig.path("approved").exists());
+    // A dialog that has just opened takes no key yet.
+    rig.wait("the approved command", || {
+        if rig.screen(&pane).contains("Do you want to proceed?") {
+            rig.press(&pane, "Enter");
+            std::thread::park_timeout(Duration::from_secs(1));
+        }
+        rig.path("approved").exists()
+    });
     rig.wait("the end of the approval", || shown(&rig).0 != "needs_approval");
     if with_hooks {
         hooks(&rig, &["remove", "--agent", "claude", "--yes"]);
