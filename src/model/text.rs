@@ -54,20 +54,56 @@ pub fn first_line(text: &str) -> String {
     text.lines().map(str::trim).find(|line| !line.is_empty()).unwrap_or("").chars().take(200).collect()
 }
 
-/// A text as texts are compared: without Claude's paste wrapper, NFC, without white space, control and format characters.
+/// A text as texts are compared: without the tags of Claude's paste wrapper and the `\` that Claude puts behind a `<` that
+/// could begin a tag of its own, NFC, without white space, control and format characters and fillers that are not seen.
 #[must_use]
 pub fn fold(text: &str) -> String {
     use unicode_general_category::{GeneralCategory, get_general_category};
     use unicode_normalization::UnicodeNormalization as _;
-    unwrap_pastes(text)
+    without_paste_tags(&text.replace("<\\", "<"))
         .nfc()
         .filter(|c| {
             !c.is_whitespace()
+                && !is_filler(*c)
                 && !matches!(get_general_category(*c), GeneralCategory::Control | GeneralCategory::Format)
         })
         // Again: a removed character may have stood between a letter and its accent.
         .nfc()
         .collect()
+}
+
+/// A sign that is no white space and no format character, and still not seen: Claude takes some of them out.
+#[must_use]
+pub fn is_filler(sign: char) -> bool {
+    matches!(sign,
+        '\u{34f}' | '\u{115f}' | '\u{1160}' | '\u{17b4}' | '\u{17b5}' | '\u{180b}'..='\u{180f}' | '\u{2800}' | '\u{3164}'
+        | '\u{fe00}'..='\u{fe0f}' | '\u{ffa0}' | '\u{fff0}'..='\u{fff8}' | '\u{e0000}'..='\u{e0fff}')
+}
+
+/// Without any tag of the paste wrapper, quoted ones too: which of them Claude put there cannot be told from the text.
+fn without_paste_tags(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    let mut rest = text;
+    while let Some(at) = rest.find('<') {
+        let (before, tag) = rest.split_at(at);
+        out.push_str(before);
+        let name = tag.strip_prefix("</").or_else(|| tag.strip_prefix('<')).unwrap_or_default();
+        let attributes = name.strip_prefix("pasted_content").and_then(|behind| behind.split_once('>'));
+        match attributes.filter(|(inner, _)| is_attributes(inner)) {
+            Some((_, behind)) => rest = behind,
+            None => {
+                out.push('<');
+                rest = tag.get(1..).unwrap_or_default();
+            }
+        }
+    }
+    out.push_str(rest);
+    out
+}
+
+/// What may stand in the wrapper's tag behind its name.
+fn is_attributes(text: &str) -> bool {
+    !text.contains('\n') && (text.is_empty() || text.starts_with(' '))
 }
 
 /// Takes off each `<pasted_content …>` with its closing tag (which repeats the attributes); what stands between stays.
@@ -94,7 +130,7 @@ pub fn unwrap_pastes(text: &str) -> String {
 /// What stands inside the wrapper that begins before `after`, and what follows it.
 fn paste_body(after: &str) -> Option<(&str, &str)> {
     let (attributes, body) = after.split_once('>')?;
-    if attributes.contains('\n') || !(attributes.is_empty() || attributes.starts_with(' ')) {
+    if !is_attributes(attributes) {
         return None;
     }
     body.split_once(&format!("</pasted_content{attributes}>")).or_else(|| body.split_once("</pasted_content>"))
