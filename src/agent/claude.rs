@@ -133,8 +133,9 @@ impl ClaudeSession {
 
     /// Types a message into its pane.
     pub fn send(&mut self, settings: &Settings, delivery: &Delivery) -> SendReport {
-        let pastes = message::pastes(delivery);
-        let report = self.with_typing(settings, |typing| typing.send(&pastes, delivery.allow_unknown_box));
+        let report = self.with_typing(settings, |typing| {
+            typing.send(&message::pastes(delivery, typing.pane.height), delivery.allow_unknown_box)
+        });
         // Entered or not: a send that was stopped after its last paste leaves the same box as one whose Enter was lost.
         self.typed = report.last_key_at.is_some().then(|| delivery.text.to_string());
         report
@@ -274,16 +275,11 @@ fn observe(at: Timestamp, held: &Held, in_flight: Option<&InFlight>, typed: Opti
             let captured = pane.server.capture(&pane.id);
             reach.input =
                 captured.map_or(InputBox::Unknown, |shown| input_box::read(Agent::Claude, &shown, ours, typed));
-            reach.ticks.box_empty = match reach.input {
-                InputBox::Empty => Tick::Holds,
-                InputBox::Ours => missing("our own text stands in claude's input box"),
-                InputBox::Other => missing("unsent text in claude's input box; press Enter or clear it in the pane"),
-                InputBox::Unknown => missing("claude's input box cannot be read"),
-            };
+            reach.ticks.box_empty = input_box::tick(Agent::Claude, reach.input, pane.height);
         }
     }
     reach.on_its_way = match (in_flight, reach.input) {
-        (None, _) | (Some(_), InputBox::Empty | InputBox::Ours | InputBox::Other) => OnItsWay::No,
+        (None, _) | (Some(_), InputBox::Empty | InputBox::Ours | InputBox::Other | InputBox::Command) => OnItsWay::No,
         (Some(_), InputBox::Unknown) => OnItsWay::Unknown(String::from("claude's input box cannot be read")),
     };
     reach

@@ -143,12 +143,7 @@ impl CodexSession {
                 let captured = pane.server.capture(&pane.id);
                 reach.input =
                     captured.map_or(InputBox::Unknown, |shown| input_box::read(Agent::Codex, &shown, ours, false));
-                reach.ticks.box_empty = match reach.input {
-                    InputBox::Empty => Tick::Holds,
-                    InputBox::Ours => missing("our own text stands in codex's input box"),
-                    InputBox::Other => missing("unsent text in codex's input box; press Enter or clear it in the pane"),
-                    InputBox::Unknown => missing("codex's input box cannot be read"),
-                };
+                reach.ticks.box_empty = input_box::tick(Agent::Codex, reach.input, pane.height);
             }
             Err(why) => {
                 reach.place = by_hand::place(&holder.process);
@@ -173,7 +168,7 @@ impl CodexSession {
             }
         } else {
             with_typing(&holder, &self.id, settings, |typing| {
-                typing.send(&message::pastes(delivery), delivery.allow_unknown_box)
+                typing.send(&message::pastes(delivery, typing.pane.height), delivery.allow_unknown_box)
             })
         }
     }

@@ -4,6 +4,7 @@
 
 pub mod about;
 pub mod dialog;
+mod drawn;
 pub mod input_box;
 pub mod opening;
 pub mod screen;
@@ -19,7 +20,7 @@ use super::program::{Ended, Program};
 /// Every fact that tells one pane from all others and says whether keys would go where they should. The title comes
 /// last because it may hold anything.
 const FACTS: &str = "#{pid} #{start_time} #{pane_id} #{pane_pid} #{pane_tty} #{window_id} #{pane_dead} #{pane_in_mode} \
-                     #{pane_input_off} #{pane_synchronized} -#{pane_mode} #{pane_index} #{session_id} \
+                     #{pane_input_off} #{pane_synchronized} -#{pane_mode} #{pane_index} #{pane_height} #{session_id} \
                      #{session_name}\u{1f}#{pane_current_command}\u{1f}#{pane_title}";
 
 /// Where tmux servers may be found.
@@ -128,6 +129,8 @@ pub struct Pane {
     pub window: String,
     /// Its place in the window, from `pane-base-index` on.
     pub index: u32,
+    /// Its height in rows.
+    pub height: u32,
     /// The session it is in, by its id (`$3`).
     pub session_id: String,
     /// The session it is in.
@@ -152,7 +155,7 @@ impl Pane {
         let cut = |text: &'a str| text.split_once('\u{1f}').or_else(|| text.split_once("\\037"));
         let (facts, rest) = cut(line)?;
         let (command, title) = cut(rest)?;
-        let words: Vec<&str> = facts.splitn(14, ' ').collect();
+        let words: Vec<&str> = facts.splitn(15, ' ').collect();
         let [
             server_pid,
             started,
@@ -166,6 +169,7 @@ impl Pane {
             synchronized,
             mode,
             index,
+            height,
             session_id,
             session,
         ] = words.as_slice()
@@ -181,6 +185,7 @@ impl Pane {
             terminal: (*terminal).to_owned(),
             window: (*window).to_owned(),
             index: index.parse().ok()?,
+            height: height.parse().ok()?,
             session_id: (*session_id).to_owned(),
             session: (*session).to_owned(),
             dead: *dead == "1",

@@ -22,10 +22,10 @@ fn the_variable_names_the_socket_even_with_commas() {
 #[test]
 fn a_pane_is_read_whatever_its_title_and_session_hold() {
     let server = Server::at("/s");
-    let line = "11 1796039883 %1 12 /dev/pts/3 @2 0 1 0 0 -copy-mode 2 $4 my work\u{1f}claude\u{1f}[ ! ] a \u{1f} b";
+    let line = "11 1796039883 %1 12 /dev/pts/3 @2 0 1 0 0 -copy-mode 2 11 $4 my work\u{1f}claude\u{1f}[ ! ] a \u{1f} b";
     let pane = Pane::parse(&server, line).unwrap();
     assert_eq!(pane.mode.as_deref(), Some("copy-mode"));
-    assert_eq!((pane.index, pane.session_id.as_str(), pane.session.as_str()), (2, "$4", "my work"));
+    assert_eq!((pane.index, pane.height, pane.session_id.as_str(), pane.session.as_str()), (2, 11, "$4", "my work"));
     assert_eq!(pane.command, "claude");
     assert_eq!(pane.title, "[ ! ] a \u{1f} b");
     assert_eq!(pane.refuses(), None);

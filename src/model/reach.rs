@@ -174,6 +174,8 @@ pub enum InputBox {
     Ours,
     /// Something else.
     Other,
+    /// Something else that the agent would take for a command of its own: an Enter would run it.
+    Command,
     /// It cannot be read, or the transport has none and cannot say.
     Unknown,
 }

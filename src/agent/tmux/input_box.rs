@@ -1,10 +1,10 @@
 //! What stands in an agent's input box, read from its captured pane. Pure: the same screen is always read alike.
-//! Anything that is not drawn as known is `Unknown`, never guessed.
+//! Anything that is not drawn as known is `Unknown`, never guessed. How a drawn text is compared with ours is `drawn`'s.
 
+use super::drawn;
 use super::screen::{self, Cell, Row};
 use crate::model::ids::Agent;
-use crate::model::reach::InputBox;
-use crate::model::text::fold;
+use crate::model::reach::{InputBox, Tick};
 
 /// A box as it was found on the screen.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -17,6 +17,53 @@ pub enum Box {
     Text(String),
     /// The end of a text that is longer than the box: what stands above cannot be seen.
     End(String),
+    /// A text whose box goes on below the pane: what stands there cannot be seen.
+    Cut(String),
+}
+
+impl Box {
+    /// A text that the agent would take for a command of its own, so that an Enter would run it.
+    #[must_use]
+    pub fn is_command(&self) -> bool {
+        let (Self::Text(shown) | Self::Cut(shown)) = self else { return false };
+        shown.trim_start().starts_with(['/', '!'])
+    }
+}
+
+/// In a pane of fewer rows Claude draws a part of its box below the pane.
+const FEWEST_ROWS: u32 = 10;
+/// From so many rows on it draws all of it, and takes small pastes of several lines as typed words.
+const ENOUGH_ROWS: u32 = 12;
+
+/// Why nothing is typed into a pane of so many rows, if so: what is typed there could not be seen.
+#[must_use]
+pub fn too_low(agent: Agent, rows: u32) -> Option<String> {
+    (agent == Agent::Claude && rows < FEWEST_ROWS).then(|| {
+        format!("{agent}'s pane has only {rows} rows, too few to see its input box; make it {ENOUGH_ROWS} rows high")
+    })
+}
+
+/// Whether an input box lets a message in, in words for people. `rows`: the height of its pane.
+#[must_use]
+pub fn tick(agent: Agent, input: InputBox, rows: u32) -> Tick {
+    Tick::Missing(match input {
+        InputBox::Empty => match too_low(agent, rows) {
+            Some(why) => why,
+            None => return Tick::Holds,
+        },
+        InputBox::Ours => format!("our own text stands in {agent}'s input box"),
+        InputBox::Other => format!("unsent text in {agent}'s input box; press Enter or clear it in the pane"),
+        InputBox::Command => {
+            format!("an unsent command in {agent}'s input box; clear it in the pane (an Enter would run it)")
+        }
+        InputBox::Unknown => unreadable(agent, rows),
+    })
+}
+
+/// What is said of a box that cannot be read.
+#[must_use]
+pub fn unreadable(agent: Agent, rows: u32) -> String {
+    too_low(agent, rows).unwrap_or_else(|| format!("{agent}'s input box cannot be read"))
 }
 
 /// Finds the box on a captured pane.
@@ -30,45 +77,60 @@ pub fn find(agent: Agent, captured: &str) -> Box {
 }
 
 /// Reads the box for a text that may stand in it. `typed`: trellis typed the whole of it into an empty box and saw it
-/// grow, so that its end stands for it when the box is too small.
+/// grow, so that the part that is seen stands for it when the box or the pane is too small.
 #[must_use]
 pub fn read(agent: Agent, captured: &str, ours: Option<&str>, typed: bool) -> InputBox {
-    match (find(agent, captured), ours) {
+    let found = find(agent, captured);
+    let seen = if typed { InputBox::Ours } else { InputBox::Unknown };
+    match (&found, ours) {
         (Box::Unknown, _) => InputBox::Unknown,
         (Box::Empty, _) => InputBox::Empty,
-        (Box::Text(shown), Some(ours)) if shows_all(&shown, ours) => InputBox::Ours,
-        (Box::End(shown), Some(ours)) if fold(ours).ends_with(&fold(&shown)) => {
-            if typed {
-                InputBox::Ours
-            } else {
-                InputBox::Unknown
-            }
-        }
-        (Box::Text(_) | Box::End(_), _) => InputBox::Other,
+        (Box::Text(shown), Some(ours)) if drawn::shows_all(shown, ours) => InputBox::Ours,
+        (Box::End(shown), Some(ours)) if drawn::shows_end(shown, ours) => seen,
+        (Box::Cut(shown), Some(ours)) if drawn::shows_all(shown, ours) => seen,
+        (Box::Cut(shown), Some(ours)) if drawn::shows_beginning(shown, ours) => InputBox::Unknown,
+        _ if found.is_command() => InputBox::Command,
+        (Box::Text(_) | Box::End(_) | Box::Cut(_), _) => InputBox::Other,
     }
 }
 
 /// Between two rules, the first row starting with `❯` and a no-break space. The lowest such pair is the box: an
-/// answer further up may draw the same.
+/// answer further up may draw the same. In a low pane the lower rule lies below the pane's last row.
 fn claude(rows: &[Row]) -> Box {
     let rules: Vec<usize> = (0..rows.len()).filter(|at| rows.get(*at).is_some_and(|row| is_rule(row))).collect();
+    if let Some(cut) = rules.last().and_then(|top| without_floor(rows.get(*top)?, rows.get(top + 1..)?)) {
+        return cut;
+    }
     let boxes = rules.iter().zip(rules.iter().skip(1)).rev();
     let inner =
         boxes.filter_map(|(top, bottom)| Some((rows.get(*top)?, rows.get(top + 1..*bottom)?, rows.get(*bottom)?)));
     for (top, inner, bottom) in inner {
-        let marked = inner.first().is_some_and(|row| {
-            row.first().is_some_and(|cell| cell.sign == '❯') && row.get(1).is_some_and(|cell| cell.sign == '\u{a0}')
-        });
-        match (marked, hides(top, '↑'), hides(bottom, '↓')) {
+        match (is_marked(inner), hides(top, '↑'), hides(bottom, '↓')) {
             (true, false, false) => return contents(inner),
-            (false, true, false) => {
-                return if let Box::Text(end) = contents(inner) { Box::End(end) } else { Box::Unknown };
-            }
+            (false, true, false) => return Box::End(words(inner)),
             (_, _, true) => return Box::Unknown,
             (_, _, false) => {}
         }
     }
     Box::Unknown
+}
+
+/// The box whose upper rule is the last one on the pane: all rows to the pane's end are its own. An empty one is
+/// unknown: a text may stand below.
+fn without_floor(top: &[Cell], inner: &[Row]) -> Option<Box> {
+    if is_marked(inner) {
+        let shown = words(inner);
+        return Some(if shown.is_empty() { Box::Unknown } else { Box::Cut(shown) });
+    }
+    let is_own = |row: &Row| row.iter().take(2).all(|cell| cell.sign.is_whitespace());
+    (hides(top, '↑') && !inner.is_empty() && inner.iter().all(is_own)).then(|| Box::End(words(inner)))
+}
+
+/// Whether the box's first row begins with its mark.
+fn is_marked(inner: &[Row]) -> bool {
+    inner.first().is_some_and(|row| {
+        row.first().is_some_and(|cell| cell.sign == '❯') && row.get(1).is_some_and(|cell| cell.sign == '\u{a0}')
+    })
 }
 
 /// A border that says how many rows it hides: `─── ↑ 9 more ───`.
@@ -107,93 +169,13 @@ fn contents(inner: &[Row]) -> Box {
     if hint {
         return Box::Empty;
     }
+    Box::Text(words(inner))
+}
+
+/// The text without the two columns of the mark.
+fn words(inner: &[Row]) -> String {
     let lines: Vec<String> = inner.iter().map(|row| screen::text(row.get(2..).unwrap_or_default())).collect();
-    Box::Text(lines.join("\n").trim_end().to_owned())
-}
-
-/// Whether a box shows exactly this text: letter by letter, or with a part of it folded into a mark whose number of lines
-/// or characters is that of the part, and nothing beside it.
-#[must_use]
-pub fn shows_all(shown: &str, text: &str) -> bool {
-    let (shown, ours) = (fold(shown), fold(text));
-    if shown == ours {
-        return true;
-    }
-    let Some((before, folded, after)) = folded_paste(&shown) else { return false };
-    let Some(rest) = ours.strip_prefix(before).and_then(|rest| rest.strip_suffix(after)) else { return false };
-    !rest.is_empty() && folded.stands_for(between(text, before, after))
-}
-
-/// Whether a box shows the beginning of this text and nothing beside it (it may not be drawn to its end yet). A mark for
-/// a long paste is drawn whole or not at all.
-#[must_use]
-pub fn shows_beginning(shown: &str, text: &str) -> bool {
-    fold(text).starts_with(&fold(shown))
-}
-
-/// A mark that stands for a long paste.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Folded {
-    /// Claude: `[Pasted text #1 +30 lines]`, without a number of lines for a single one.
-    Lines(usize),
-    /// Codex: `[Pasted Content 1204 chars]`.
-    Chars(usize),
-}
-
-impl Folded {
-    fn read(mark: &str) -> Option<Self> {
-        if let Some(mark) = mark.strip_prefix("Pastedtext#") {
-            let (number, lines) = mark.split_once('+').map_or((mark, None), |(number, lines)| (number, Some(lines)));
-            if number.is_empty() || !number.bytes().all(|byte| byte.is_ascii_digit()) {
-                return None;
-            }
-            return Some(Self::Lines(match lines {
-                Some(lines) => lines.strip_suffix("lines").or_else(|| lines.strip_suffix("line"))?.parse().ok()?,
-                None => 0,
-            }));
-        }
-        let chars = mark.strip_prefix("PastedContent")?.strip_suffix("chars")?;
-        chars.parse().ok().map(Self::Chars)
-    }
-
-    /// Whether it is the mark of this part of a text. White space at its edges may belong to what is beside it.
-    fn stands_for(self, part: &str) -> bool {
-        let (number, count): (usize, fn(&str) -> usize) = match self {
-            Self::Lines(lines) => (lines, |text| text.bytes().filter(|byte| *byte == b'\n').count()),
-            Self::Chars(chars) => (chars, |text| text.chars().count()),
-        };
-        (count(part.trim())..=count(part)).contains(&number)
-    }
-}
-
-/// Splits a folded box at its one mark: what stands before, the mark, what stands after.
-fn folded_paste(shown: &str) -> Option<(&str, Folded, &str)> {
-    let (before, rest) = shown.split_once("[Pasted")?;
-    let (mark, after) = rest.split_once(']')?;
-    if after.contains("[Pasted") {
-        return None;
-    }
-    Some((before, Folded::read(&format!("Pasted{mark}"))?, after))
-}
-
-/// The part of `text` between two folded ends.
-fn between<'a>(text: &'a str, before: &str, after: &str) -> &'a str {
-    let mut inner = text;
-    let mut left = before.chars().count();
-    while left > 0 {
-        let Some(sign) = inner.chars().next() else { break };
-        let (head, tail) = inner.split_at(sign.len_utf8());
-        left = left.saturating_sub(fold(head).chars().count());
-        inner = tail;
-    }
-    let mut right = after.chars().count();
-    while right > 0 {
-        let Some(sign) = inner.chars().next_back() else { break };
-        let (head, tail) = inner.split_at(inner.len() - sign.len_utf8());
-        right = right.saturating_sub(fold(tail).chars().count());
-        inner = head;
-    }
-    inner
+    lines.join("\n").trim_end().to_owned()
 }
 
 #[cfg(test)]

@@ -56,16 +56,6 @@ fn a_folded_paste_is_ours_only_with_our_number_of_lines_and_nothing_beside_it() 
     assert_eq!(read(Agent::Claude, frame!("claude_30"), Some(&thirty_one()), false), InputBox::Ours);
     assert_eq!(read(Agent::Codex, frame!("codex_30"), Some(&thirty_one()), false), InputBox::Ours);
     assert_eq!(read(Agent::Claude, frame!("claude_30"), Some("a\nb"), false), InputBox::Other);
-    let behind = format!("Feedback:\n\n{}", thirty_one());
-    assert!(shows_all("Feedback:\n\n[Pasted text #3 +31 lines]", &behind));
-    assert!(!shows_all("Feedback: wait [Pasted text #3 +31 lines]", &behind));
-    assert!(!shows_all("Feedback: [Pasted text #3 +29 lines]", &behind));
-    assert!(!shows_all("[Pasted text #3 +31 lines] and this", &thirty_one()));
-    assert!(shows_all("[Pasted text #1]", &"x".repeat(2_000)));
-    assert!(shows_all("[Pasted Content 2000 chars]", &"x".repeat(2_000)));
-    assert!(shows_all("Feedback: [Pasted Content 2003 chars]", &format!("Feedback:\n\n日{}\ny", "x".repeat(2_000))));
-    assert!(!shows_all("[Pasted Content 1999 chars]", &"x".repeat(2_000)));
-    assert!(!shows_all("[Pasted Content 2000 chars] and this", &"x".repeat(2_000)));
 }
 
 #[test]
@@ -111,12 +101,58 @@ fn an_answer_that_draws_an_empty_box_does_not_hide_the_real_one() {
 }
 
 #[test]
-fn a_beginning_of_ours_is_told_from_a_changed_box() {
-    assert!(shows_beginning("first", THREE));
-    assert!(shows_beginning("first line\nsecond 日本語 line\nthird", THREE));
-    assert!(!shows_beginning("first line and mine", THREE));
-    assert!(!shows_beginning("first line\nsecond 日本語 line\nthird!", THREE));
-    assert!(!shows_beginning("first [Pasted text #1 +3 lines]", THREE), "a paste that was cut");
+fn in_a_low_pane_the_part_of_the_box_that_is_seen_is_read() {
+    // As Claude draws in a pane of 11 rows: the lower border lies below it.
+    let rule = "─".repeat(80);
+    let low = |top: &str, rows: &str| format!("● READY\n\n✻ Cooked for 0s\n{top}\n{rows}\n");
+    let hidden = format!("─── ↑ 1 more {}", "─".repeat(67));
+    let four = "a\nb\nc\nd";
+    assert_eq!(read(Agent::Claude, &low(&hidden, "  b\n  c\n  d"), Some(four), true), InputBox::Ours);
+    assert_eq!(read(Agent::Claude, &low(&hidden, "  b\n  c\n  d"), Some(four), false), InputBox::Unknown);
+    assert_eq!(read(Agent::Claude, &low(&hidden, "  b\n  c\n  mine"), Some(four), true), InputBox::Other);
+    assert_eq!(
+        read(Agent::Claude, &low(&hidden, "  \n  \n  \u{1b}[7m \u{1b}[27m"), Some("a\n\n\n"), true),
+        InputBox::Ours
+    );
+    let cut = |text: &str| low(&rule, &format!("❯\u{a0}{text}"));
+    assert_eq!(find(Agent::Claude, &cut("a\n  b\n  c")), Box::Cut(String::from("a\nb\nc")));
+    assert_eq!(read(Agent::Claude, &cut("a\n  b\n  c"), Some("a\nb\nc"), true), InputBox::Ours);
+    assert_eq!(read(Agent::Claude, &cut("a\n  b\n  c"), Some("a\nb\nc"), false), InputBox::Unknown);
+    assert_eq!(read(Agent::Claude, &cut("a\n  b"), Some("a\nb\nc"), true), InputBox::Unknown);
+    assert_eq!(read(Agent::Claude, &cut("mine"), Some("a\nb\nc"), true), InputBox::Other);
+    assert_eq!(
+        read(Agent::Claude, &cut("\u{1b}[7m \u{1b}[27m"), None, false),
+        InputBox::Unknown,
+        "more may stand below"
+    );
+    // A rule above other things, such as a dialog, is no box.
+    assert_eq!(find(Agent::Claude, &low(&rule, " Do you want to proceed?\n ❯ 1. Yes")), Box::Unknown);
+    assert_eq!(find(Agent::Claude, &low(&hidden, "no row of a box")), Box::Unknown);
+}
+
+#[test]
+fn a_pane_that_is_too_low_is_named_as_the_reason() {
+    for input in [InputBox::Unknown, InputBox::Empty] {
+        let Tick::Missing(why) = tick(Agent::Claude, input, 9) else { panic!("it holds") };
+        assert!(why.contains("only 9 rows") && why.contains("make it 12"), "{why}");
+    }
+    for (agent, rows) in [(Agent::Claude, 10), (Agent::Codex, 7)] {
+        let Tick::Missing(why) = tick(agent, InputBox::Unknown, rows) else { panic!("it holds") };
+        assert!(why.ends_with("cannot be read"), "{why}");
+        assert_eq!(tick(agent, InputBox::Empty, rows), Tick::Holds);
+    }
+}
+
+#[test]
+fn nobody_is_told_to_press_enter_on_a_command() {
+    let rule = "─".repeat(60);
+    for text in ["/clear", "!rm -rf x"] {
+        let frame = format!("{rule}\n❯\u{a0}{text}\n{rule}\n  foot");
+        let input = read(Agent::Claude, &frame, Some("\u{3164}and more"), true);
+        assert_eq!(input, InputBox::Command);
+        let Tick::Missing(why) = tick(Agent::Claude, input, 40) else { panic!("it holds") };
+        assert!(!why.contains("press Enter"), "{why}");
+    }
 }
 
 #[test]

@@ -8,7 +8,7 @@ use std::time::Duration;
 use jiff::SignedDuration;
 
 use super::input_box::{self, Box};
-use super::{Pane, Pressed};
+use super::{Pane, Pressed, drawn};
 use crate::clock;
 use crate::model::ids::Agent;
 use crate::model::reach::{InputBox, SendReport};
@@ -69,11 +69,16 @@ impl Typing<'_> {
     fn run(&self, pastes: &[String], blind: bool, progress: &mut Progress) -> Result<(), String> {
         self.make_ready(progress)?;
         (self.check)(Moment::BeforeTheFirst)?;
+        if let Some(why) = input_box::too_low(self.agent, self.pane.height).filter(|_| !blind) {
+            return Err(why);
+        }
         progress.box_known = match self.look(None, false)? {
             InputBox::Empty => true,
             InputBox::Unknown if blind => false,
-            InputBox::Unknown => return Err(format!("{}'s input box cannot be read", self.agent)),
-            InputBox::Ours | InputBox::Other => return Err(format!("unsent text in {}'s input box", self.agent)),
+            InputBox::Unknown => return Err(input_box::unreadable(self.agent, self.pane.height)),
+            InputBox::Ours | InputBox::Other | InputBox::Command => {
+                return Err(format!("unsent text in {}'s input box", self.agent));
+            }
         };
         for (at, piece) in pastes.iter().enumerate() {
             if at > 0 {
@@ -93,8 +98,10 @@ impl Typing<'_> {
         match self.look(Some(text), typed)? {
             InputBox::Ours => self.press_enter(progress),
             InputBox::Empty => Err(format!("{}'s input box is empty", self.agent)),
-            InputBox::Other => Err(format!("{}'s input box does not hold exactly our text", self.agent)),
-            InputBox::Unknown => Err(format!("{}'s input box cannot be read", self.agent)),
+            InputBox::Other | InputBox::Command => {
+                Err(format!("{}'s input box does not hold exactly our text", self.agent))
+            }
+            InputBox::Unknown => Err(input_box::unreadable(self.agent, self.pane.height)),
         }
     }
 
@@ -153,12 +160,12 @@ impl Typing<'_> {
                 return Ok(());
             }
             let moment = match input_box::find(self.agent, &captured) {
-                Box::Text(shown) if !input_box::shows_beginning(&shown, &progress.typed) => {
+                Box::Text(shown) | Box::Cut(shown) if !drawn::shows_beginning(&shown, &progress.typed) => {
                     return Err(format!("{}'s input box was changed while trellis typed", self.agent));
                 }
                 // Not drawn yet; or taken already, as a message of its own.
                 Box::Empty => Moment::BeforeTheFirst,
-                Box::Text(_) | Box::End(_) | Box::Unknown => Moment::BeforeAnother,
+                Box::Text(_) | Box::End(_) | Box::Cut(_) | Box::Unknown => Moment::BeforeAnother,
             };
             (self.check)(moment)?;
             thread::sleep(DRAWING);

@@ -8,7 +8,7 @@ use super::super::{ledger, session};
 use super::evidence::mark_holds;
 use super::{ENTERS, GAP, GIVE_UP, GRACE, Next, SENDS, but_for_the_box, idle};
 use crate::model::outbox::{Entry, EntryState};
-use crate::model::reach::{InputBox, OnItsWay, Reach};
+use crate::model::reach::{InputBox, OnItsWay, Reach, Tick};
 
 /// What is to be done about an entry in flight.
 pub(super) fn next<R: Loop>(draft: &Draft<'_, R>, entry: &Entry) -> Next {
@@ -40,8 +40,19 @@ fn undelivered<R: Loop>(draft: &Draft<'_, R>, entry: &Entry) -> Next {
     match reach.input {
         InputBox::Ours => on_our_text(draft, entry, reach),
         InputBox::Other => Next::Held("the box holds other text: press Enter or clear it in the pane".to_owned()),
-        InputBox::Unknown => Next::Held("its input box cannot be read".to_owned()),
+        InputBox::Command => {
+            Next::Held("the box holds a command: clear it in the pane (an Enter would run it)".to_owned())
+        }
+        InputBox::Unknown => Next::Held(unreadable(reach)),
         InputBox::Empty => on_empty_box(draft, entry, reach),
+    }
+}
+
+/// In the words of the look, which knows how high the pane is.
+fn unreadable(reach: &Reach) -> String {
+    match &reach.ticks.box_empty {
+        Tick::Missing(why) => why.clone(),
+        Tick::Holds => "its input box cannot be read".to_owned(),
     }
 }
 

@@ -277,6 +277,9 @@ impl Case<'_> {
         match reach.input {
             InputBox::Ours => Some(format!("It still stands in {who}'s box.")),
             InputBox::Other => Some(format!("{who}'s box holds other text: press Enter or clear it in the pane.")),
+            InputBox::Command => {
+                Some(format!("{who}'s box holds a command: clear it in the pane; an Enter would run it."))
+            }
             InputBox::Unknown => Some(format!("{who}'s box can't be read.")),
             InputBox::Empty => None,
         }

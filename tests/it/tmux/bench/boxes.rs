@@ -136,6 +136,34 @@ fn d11_a_paste_that_was_cut_is_never_entered() {
 }
 
 #[test]
+fn in_low_panes_messages_of_several_lines_and_long_ones_arrive() {
+    let answers = [
+        String::from("1. The total is wrong.\n\n\n\n2. There is no test.\n3. Rename it."),
+        "a rather long line ".repeat(30),
+        long(),
+    ];
+    for rows in ["11", "10"] {
+        for answer in &answers {
+            let Some(mut bench) = Bench::claude(answer.trim_end(), &["--fold-pastes"]) else { return };
+            bench.resize("80", rows);
+            bench.begin(5.0);
+            bench.arrives_once();
+        }
+    }
+}
+
+#[test]
+fn a_pane_that_is_too_low_is_told_before_the_first_key() {
+    let Some(mut bench) = Bench::claude(ANSWER, &["--fold-pastes"]) else { return };
+    bench.resize("80", "9");
+    bench.begin(5.0);
+    bench.says("claude's pane has only 9 rows, too few to see its input box");
+    assert_eq!(bench.entry().unwrap().attempts, 0);
+    bench.resize("80", "12");
+    bench.arrives_once();
+}
+
+#[test]
 fn a_box_nobody_knows_holds_the_relay() {
     let Some(mut bench) = Bench::claude(ANSWER, &["--no-box"]) else { return };
     bench.begin(5.0);

@@ -285,6 +285,11 @@ impl Bench {
         self.panes.tmux(&words);
     }
 
+    /// Gives the reviewer's pane another size.
+    pub fn resize(&self, columns: &str, rows: &str) {
+        self.panes.tmux(&["resize-window", "-t", &self.reviewer.pane, "-x", columns, "-y", rows]);
+    }
+
     pub fn shown(&self) -> String {
         self.panes.shown(&self.reviewer.pane)
     }

@@ -32,6 +32,30 @@ fn d13_hostile_text_arrives_as_text_in_both_dialects() {
 }
 
 #[test]
+fn signs_that_are_drawn_otherwise_arrive_in_both_dialects() {
+    let accents = "\u{301}\u{302}\u{303}\u{304}\u{305}\u{306}\u{307}\u{308}\u{309}\u{30a}";
+    let signs = format!(
+        "skin 👍🏽 👋🏻 new \u{1fae9} z{accents}{accents} \u{202e}turned\u{202c} \u{2067}apart\u{2069} \u{3164} fill 🇩🇪 👨‍👩‍👧 1\u{fe0f}\u{20e3}"
+    );
+    for agent in [Agent::Claude, Agent::Codex] {
+        let Some(mut bench) = Bench::of(agent, &signs, &[]) else { return };
+        bench.begin(5.0);
+        bench.arrives_once();
+    }
+}
+
+#[test]
+fn quoted_wrappers_of_pastes_arrive_and_are_recognised() {
+    let quote = "You sent:\n<pasted_content id=\"ab12\">\nquoted\n</pasted_content id=\"ab12\">\nfine";
+    let long = format!("{quote}\n{}", "a line of a long answer\n".repeat(40));
+    for answer in [quote, long.trim_end()] {
+        let Some(mut bench) = Bench::claude(answer, &["--fold-pastes"]) else { return };
+        bench.begin(5.0);
+        bench.arrives_once();
+    }
+}
+
+#[test]
 fn d11_answers_of_any_length_arrive_whole_or_as_a_line_that_names_their_file() {
     for (kilobytes, limit) in [(3, 65_536), (20, 65_536), (140, 65_536), (400, 65_536), (400, 1_000_000)] {
         let answer = "an answer of some length, with 日本語 in it\n".repeat(kilobytes * 1_000 / 50);
