@@ -28,7 +28,7 @@ pub fn whole(text: &str, prompt_bytes: usize, agent: Agent) -> Option<Wire> {
     }
     let front = front(agent, kept);
     let prompt_bytes = if prompt.is_empty() { 0 } else { front.len() + prompt.len().min(kept.len()) };
-    Some(Wire { text: format!("{front}{kept}{}", back(agent, kept)), prompt_bytes, differs: !front.trim().is_empty() })
+    Some(Wire { text: format!("{front}{kept}{}", back(kept)), prompt_bytes, differs: !front.trim().is_empty() })
 }
 
 /// Whether nothing of a text counts when texts are compared.
@@ -56,23 +56,26 @@ pub fn cleaned(text: &str) -> String {
 }
 
 /// What goes in front, so that the agent does not take the text for a command of its own. A blank is enough for all but
-/// Claude's `/`: it looks for that behind blanks as well, and takes out signs that are not seen.
+/// Claude's `/`: it looks for that behind blanks as well. What is not seen in front of such a sign does not hide it: some
+/// of it is taken out.
 fn front(agent: Agent, text: &str) -> &'static str {
-    if agent == Agent::Claude && fold(text).starts_with('/') {
+    let seen = text.trim_start_matches(|sign: char| is_nothing(sign.encode_utf8(&mut [0; 4])));
+    let hidden = text.chars().next().is_some_and(|sign| !sign.is_whitespace()) && seen.len() < text.len();
+    let is_command = seen.starts_with(['/', '!', '#', '@', '&', '-', '?']);
+    if agent == Agent::Claude && (seen.starts_with('/') || (hidden && is_command)) {
         "Message:\n"
-    } else if text.starts_with(['/', '!', '#', '@', '&', '-', '?']) {
+    } else if is_command && (hidden || seen.len() == text.len()) {
         " "
     } else {
         ""
     }
 }
 
-/// What goes behind: a blank after a last `\`, which would make a line feed of Enter, and after a last word that the agent
-/// offers to complete, which would make a choice of it.
-fn back(agent: Agent, text: &str) -> &'static str {
+/// What goes behind: a blank after a last `\`, which would make a line feed of Enter, and after a last word with a sign
+/// that an agent offers to complete, which would make a choice of it.
+fn back(text: &str) -> &'static str {
     let last = text.rsplit(char::is_whitespace).next().unwrap_or_default();
-    let completes = agent == Agent::Claude && last.starts_with(['@', '/', '#']);
-    if text.ends_with('\\') || completes { " " } else { "" }
+    if last.ends_with('\\') || last.contains(['@', '/', '#', ':', '$']) { " " } else { "" }
 }
 
 #[cfg(test)]

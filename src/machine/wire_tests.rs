@@ -36,7 +36,25 @@ fn d15_what_would_be_a_command_gets_a_blank_in_front() {
         assert_eq!(out.text, format!("Message:\n{text}"));
         assert!(out.differs, "the evidence is compared with what was sent");
     }
-    assert_eq!(whole("/clear", 0, Agent::Codex).unwrap().text, " /clear");
+    for text in ["\u{3164}/clear", "\u{115f}!touch x", "\u{fe0f}!touch x", "\u{34f} !touch x", "\u{e0100}/clear"] {
+        assert!(sent(text).text.starts_with(&format!("Message:\n{text}")), "what is not seen may be taken out");
+        assert!(whole(text, 0, Agent::Codex).unwrap().text.starts_with(&format!(" {text}")));
+    }
+    assert_eq!(sent("\u{3164} words").text, "\u{3164} words");
+    assert_eq!(whole("/clear it", 0, Agent::Codex).unwrap().text, " /clear it");
+}
+
+#[test]
+fn a_last_word_that_opens_a_list_gets_a_blank_behind() {
+    for agent in [Agent::Claude, Agent::Codex] {
+        for text in ["that made me :smile", "ok :+1", "tail :", "look at @CHECK", "see @", "use $", "word (/mod", "a #"]
+        {
+            assert_eq!(whole(text, 0, agent).unwrap().text, format!("{text} "));
+        }
+        for text in ["plain words", "a :smile and more", "ends;", "done."] {
+            assert_eq!(whole(text, 0, agent).unwrap().text, text);
+        }
+    }
 }
 
 #[test]

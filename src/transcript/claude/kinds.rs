@@ -90,33 +90,28 @@ pub(super) enum Said {
     Local,
 }
 
-/// What a user record with this text is, by its fields first.
+/// What a user record with this text is, by its fields first: whatever was typed, queued or given to a program has a
+/// `promptSource`. The text decides only where there is none; a command of the person's own making has an `origin` alone.
 pub(super) fn classify(line: &Line<'_>, text: &str) -> Said {
     let origin = origin(line.origin);
-    let origin = origin.as_deref();
     let bare = text.trim_start();
     if line.is_compact_summary {
         return Said::Summary;
     }
-    if origin.is_none() && INTERRUPTED.contains(&bare.trim_end()) {
-        return Said::Interruption;
-    }
     if line.is_meta {
         return Said::Local;
     }
-    if origin == Some("task-notification") || (origin.is_none() && bare.starts_with(NOTIFICATION)) {
-        return Said::Report;
-    }
-    if LOCAL.iter().any(|start| bare.starts_with(start)) {
-        return Said::Local;
-    }
-    match (line.prompt_source.as_deref(), origin) {
+    match (line.prompt_source.as_deref(), origin.as_deref()) {
+        (_, Some("task-notification")) => Said::Report,
         (Some("typed"), _) => Said::Prompt(PromptSource::Typed),
         (Some("queued"), _) => Said::Prompt(PromptSource::Queued),
         (Some("sdk"), _) => Said::Prompt(PromptSource::Sdk),
+        (_, Some("human")) if LOCAL.iter().any(|start| bare.starts_with(start)) => Said::Local,
         (_, Some("human")) => Said::Prompt(PromptSource::Unsaid),
         // Something else set the agent going: a schedule, another agent. It goes on by itself.
         (Some("system"), _) | (_, Some(_)) => Said::Report,
+        (_, None) if INTERRUPTED.contains(&bare.trim_end()) => Said::Interruption,
+        (_, None) if bare.starts_with(NOTIFICATION) => Said::Report,
         (_, None) if bare.is_empty() || bare.starts_with('<') => Said::Local,
         (_, None) => Said::Prompt(PromptSource::Unsaid),
     }

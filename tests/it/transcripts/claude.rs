@@ -267,6 +267,21 @@ fn prompts_are_known_by_their_origin_and_older_ones_by_their_text() {
     assert_eq!(sources(human), says(PromptSource::Typed, "[Request interrupted by user]"));
     let image = json!({"message": {"content": [{"type": "image", "source": {}}, {"type": "text", "text": "see"}]}, "origin": {"kind": "human"}});
     assert_eq!(sources(image), says(PromptSource::Unsaid, "see"));
+    for text in [
+        "<local-command-stdout>hi</local-command-stdout>",
+        "<bash-input>ls</bash-input>",
+        "<command-name>/clear</command-name> is what I meant",
+        "<task-notification>\n<task-id>x</task-id>\n</task-notification>",
+    ] {
+        let typed = json!({"message": {"content": text}, "origin": {"kind": "human"}, "promptSource": "typed"});
+        assert_eq!(sources(typed), says(PromptSource::Typed, text));
+        let sdk = json!({"message": {"content": text}, "promptSource": "sdk", "entrypoint": "sdk-cli"});
+        assert_eq!(sources(sdk), says(PromptSource::Sdk, text));
+        assert_eq!(sources(json!({"message": {"content": text}, "rowSource": "local"})), None, "the program's own");
+    }
+    let own_command =
+        json!({"message": {"content": "<command-message>foo</command-message>"}, "origin": {"kind": "human"}});
+    assert_eq!(sources(own_command), None, "a slash command makes no turn");
     let schedule = json!({"message": {"content": "wake up"}, "origin": {"kind": "cron"}, "promptSource": "system"});
     assert_eq!(sources(schedule), None);
 }

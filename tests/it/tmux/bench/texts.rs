@@ -45,6 +45,28 @@ fn signs_that_are_drawn_otherwise_arrive_in_both_dialects() {
 }
 
 #[test]
+fn a_last_word_that_opens_a_list_is_not_changed_by_our_enter() {
+    for (agent, word) in
+        [(Agent::Claude, ":smile"), (Agent::Claude, ":+1"), (Agent::Codex, "@CHECK"), (Agent::Codex, "$")]
+    {
+        let Some(mut bench) = Bench::of(agent, &format!("it ends with {word}"), &[]) else { return };
+        bench.begin(5.0);
+        bench.arrives_once();
+        assert!(!bench.reviewer.submitted()[0].contains("picked"));
+    }
+}
+
+#[test]
+fn a_command_behind_signs_that_are_taken_out_arrives_as_text() {
+    for text in ["\u{3164}/clear", "\u{115f}!touch x", "\u{fe0f}!touch x"] {
+        let Some(bench) = Bench::claude(text, &[]) else { return };
+        let mut bench = bench.without_prompt();
+        bench.begin(5.0);
+        bench.arrives_once();
+    }
+}
+
+#[test]
 fn quoted_wrappers_of_pastes_arrive_and_are_recognised() {
     let quote = "You sent:\n<pasted_content id=\"ab12\">\nquoted\n</pasted_content id=\"ab12\">\nfine";
     let long = format!("{quote}\n{}", "a line of a long answer\n".repeat(40));
