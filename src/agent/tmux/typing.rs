@@ -10,6 +10,7 @@ use jiff::SignedDuration;
 use super::input_box::{self, Box};
 use super::{Pane, Pressed, drawn};
 use crate::clock;
+use crate::machine::wire;
 use crate::model::ids::Agent;
 use crate::model::reach::{InputBox, SendReport};
 
@@ -149,7 +150,8 @@ impl Typing<'_> {
     /// Waits until the box shows all that was typed. Before that nothing more is typed: what an agent has not taken yet
     /// would reach whatever reads its terminal after it.
     fn wait_until_drawn(&self, progress: &Progress) -> Result<(), String> {
-        if !progress.box_known {
+        // Of blank lines alone nothing is seen.
+        if !progress.box_known || wire::is_nothing(&progress.typed) {
             thread::sleep(BEFORE_ENTER);
             return Ok(());
         }

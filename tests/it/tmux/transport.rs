@@ -99,6 +99,14 @@ fn d15_what_looks_like_a_command_arrives_as_text() {
 }
 
 #[test]
+fn blank_lines_in_front_hold_nothing_up() {
+    let Some(rig) = Rig::start(&["--fold-pastes"]) else { return };
+    let text = "\n\n\nfirst words\n\n\n\nand last";
+    entered(&rig.send(text));
+    rig.arrives_once(text);
+}
+
+#[test]
 fn d17_after_a_restart_of_the_server_nothing_goes_to_the_pane_of_the_same_number() {
     let Some(rig) = Rig::start(&[]) else { return };
     let pane = rig.pane();
