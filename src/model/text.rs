@@ -89,13 +89,12 @@ fn without_paste_tags(text: &str) -> String {
         out.push_str(before);
         let name = tag.strip_prefix("</").or_else(|| tag.strip_prefix('<')).unwrap_or_default();
         let attributes = name.strip_prefix("pasted_content").and_then(|behind| behind.split_once('>'));
-        match attributes.filter(|(inner, _)| is_attributes(inner)) {
-            Some((_, behind)) => rest = behind,
-            None => {
-                out.push('<');
-                rest = tag.get(1..).unwrap_or_default();
-            }
-        }
+        rest = if let Some((_, behind)) = attributes.filter(|(inner, _)| is_attributes(inner)) {
+            behind
+        } else {
+            out.push('<');
+            tag.get(1..).unwrap_or_default()
+        };
     }
     out.push_str(rest);
     out

@@ -61,7 +61,7 @@ pub fn shows_end(shown: &str, text: &str) -> bool {
 /// A sign of our text, and where in it the letter that it belongs to stands.
 #[derive(Clone, Copy)]
 struct Sign {
-    sign: char,
+    letter: char,
     start: usize,
     end: usize,
 }
@@ -72,11 +72,11 @@ impl Sign {
         use GeneralCategory as Kind;
         let marks = [Kind::NonspacingMark, Kind::EnclosingMark, Kind::SpacingMark];
         let unseen = [Kind::Control, Kind::Format, Kind::Unassigned, Kind::PrivateUse];
-        let kind = get_general_category(self.sign);
+        let kind = get_general_category(self.letter);
         let skin = '\u{1f3fb}'..='\u{1f3ff}';
         self.may_be_unknown()
-            || skin.contains(&self.sign)
-            || is_filler(self.sign)
+            || skin.contains(&self.letter)
+            || is_filler(self.letter)
             || marks.contains(&kind)
             || unseen.contains(&kind)
     }
@@ -85,8 +85,8 @@ impl Sign {
     /// have been full for long.
     fn may_be_unknown(self) -> bool {
         let known =
-            matches!(self.sign, '\u{1f1e6}'..='\u{1f6cf}' | '\u{1f900}'..='\u{1f9ff}' | '\u{20000}'..='\u{3ffff}');
-        self.sign >= '\u{10000}' && !known
+            matches!(self.letter, '\u{1f1e6}'..='\u{1f6cf}' | '\u{1f900}'..='\u{1f9ff}' | '\u{20000}'..='\u{3ffff}');
+        self.letter >= '\u{10000}' && !known
     }
 }
 
@@ -95,7 +95,7 @@ fn signs(text: &str) -> Vec<Sign> {
     let clusters = text.grapheme_indices(true);
     let composed = clusters.flat_map(|(start, cluster)| {
         let end = start + cluster.len();
-        cluster.nfc().map(move |sign| Sign { sign, start, end })
+        cluster.nfc().map(move |letter| Sign { letter, start, end })
     });
     composed.collect()
 }
@@ -128,8 +128,8 @@ impl Walk {
         while let Some(drawn) = shown.get(at) {
             let own = ours.get(taken);
             match own {
-                Some(own) if own.sign.is_whitespace() => taken += 1,
-                Some(own) if own.sign == *drawn => (at, taken) = (at + 1, taken + 1),
+                Some(own) if own.letter.is_whitespace() => taken += 1,
+                Some(own) if own.letter == *drawn => (at, taken) = (at + 1, taken + 1),
                 // Claude draws this for a sign that would change the order of others.
                 Some(own) if own.may_be_missing() && *drawn == '\u{fffd}' => (at, taken) = (at + 1, taken + 1),
                 Some(own) if own.may_be_missing() => {
@@ -145,7 +145,7 @@ impl Walk {
 
     /// Nothing of ours that must be seen is left.
     fn took_all(&self, ours: &[Sign]) -> bool {
-        ours.iter().skip(self.taken).all(|own| own.sign.is_whitespace() || own.may_be_missing())
+        ours.iter().skip(self.taken).all(|own| own.letter.is_whitespace() || own.may_be_missing())
     }
 }
 
