@@ -22,13 +22,15 @@ pub fn pastes(delivery: &Delivery, rows: u32) -> Vec<String> {
     if delivery.session.agent == Agent::Codex {
         return vec![text.to_owned()];
     }
+    let (prompt, rest) = text.split_at_checked(delivery.prompt_bytes).unwrap_or(("", text));
+    let (prompt, rest) = (&*unturned(prompt), &*unturned(rest));
     let lines = usize::try_from(rows).unwrap_or(usize::MAX).saturating_sub(NO_FEEDS).min(PIECE_LINES);
     if lines == 0 {
         // Every line feed is folded here: the first line is the person's own words, the rest one paste behind it.
+        let text = format!("{prompt}{rest}");
         let (line, rest) = text.split_at(text.find('\n').unwrap_or(text.len()));
         return limited(pieces(line, PIECE_LINES), rest, MANY_PIECES);
     }
-    let (prompt, rest) = text.split_at_checked(delivery.prompt_bytes).unwrap_or(("", text));
     if prompt.is_empty() {
         return limited(pieces(rest, lines), "", MANY_PIECES);
     }
@@ -41,6 +43,12 @@ pub fn pastes(delivery: &Delivery, rows: u32) -> Vec<String> {
         return prompt;
     }
     limited(prompt, rest, MANY_PIECES)
+}
+
+/// Without the signs that turn the order of others: Claude takes them out, and cuts a row of its box that has them.
+fn unturned(text: &str) -> String {
+    let turns = |sign: &char| matches!(sign, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}');
+    text.chars().filter(|sign| !turns(sign)).collect()
 }
 
 /// At most `most` pieces, and what is left of them together with what stands behind in one paste.

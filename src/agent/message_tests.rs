@@ -76,3 +76,13 @@ fn a_long_prompt_begins_with_pieces_and_ends_in_one_paste() {
         assert_eq!(pastes.len(), FEW_PIECES + 1);
     }
 }
+
+#[test]
+fn signs_that_turn_the_order_are_not_typed_to_claude() {
+    let text = "Feedback:\n\n\u{202e}turned\u{202c} \u{2067}apart\u{2069} and \u{200b}so";
+    for rows in [10, 60] {
+        let pastes = pastes(&delivery(Agent::Claude, text, 11), rows);
+        assert_eq!(pastes.concat(), "Feedback:\n\nturned apart and \u{200b}so");
+    }
+    assert_eq!(pastes(&delivery(Agent::Codex, text, 11), 60), [text]);
+}

@@ -130,8 +130,6 @@ impl Walk {
             match own {
                 Some(own) if own.letter.is_whitespace() => taken += 1,
                 Some(own) if own.letter == *drawn => (at, taken) = (at + 1, taken + 1),
-                // Claude draws this for a sign that would change the order of others.
-                Some(own) if own.may_be_missing() && *drawn == '\u{fffd}' => (at, taken) = (at + 1, taken + 1),
                 Some(own) if own.may_be_missing() => {
                     taken += 1;
                     left_over += if own.may_be_unknown() { LEFT_OVER } else { 0 };
