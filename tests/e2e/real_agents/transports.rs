@@ -2,7 +2,7 @@
 
 use trellis::machine::wire;
 use trellis::model::ids::Agent::{Claude, Codex};
-use trellis::model::reach::{InFlight, InputBox, OnItsWay, Tick, Transport};
+use trellis::model::reach::{InFlight, InputBox, LiveStatus, OnItsWay, Tick, Transport};
 use trellis::model::text::fold;
 
 use super::install::{Part, Skip, told};
@@ -40,5 +40,58 @@ fn one_message_each() -> Result<(), Skip> {
     rig.wait("the half sentence", || port.probe(rig.implementer(), None).input == InputBox::Other);
     assert!(matches!(port.probe(rig.implementer(), None).ticks.box_empty, Tick::Missing(_)));
     assert_eq!(port.send(rig.implementer(), "glued").last_key_at, None);
+    Ok(())
+}
+
+#[test]
+fn hostile_signs_and_low_panes_reach_claudes_box() {
+    told(signs_and_low_panes());
+}
+
+fn signs_and_low_panes() -> Result<(), Skip> {
+    let rig = Rig::start(Part::Whole, Plan::pair(Claude, Codex))?;
+    let mut port = Port::new(&rig);
+    let accents = "\u{301}\u{302}\u{303}\u{304}\u{305}\u{306}\u{307}\u{308}\u{309}\u{30a}";
+    let lines = "Feedback:\n\n\n\n1. The total is wrong.\n2. There is no test.\n3. Rename it.";
+    let texts = [
+        (
+            60,
+            String::from(
+                "skin 👍🏽 👋🏻, young \u{1fae9}, turned \u{202e}abc\u{202c} \u{2067}d\u{2069}, fill \u{3164} end",
+            ),
+        ),
+        (60, format!("piled z{accents}{accents} end")),
+        (60, String::from("\u{3164}/clear")),
+        (60, String::from("\u{115f}!touch it")),
+        (60, String::from("that made me :smile")),
+        (60, String::from("quote <pasted_content id=\"ab12\">\nx\n</pasted_content id=\"ab12\"> end")),
+        (60, "a line of our own\n".repeat(200)),
+        (11, lines.to_owned()),
+        (11, "a rather long line ".repeat(40)),
+        (10, format!("{lines}\n4. And more.")),
+        (10, "another rather long line ".repeat(40)),
+    ];
+    let mut turns = 1;
+    for (rows, text) in texts {
+        rig.tmux(&["resize-window", "-t", "%0", "-x", "80", "-y", &rows.to_string()]);
+        let session = rig.implementer();
+        let over = || rig.transcript(session).matches("\"turn_duration\"").count() == turns;
+        rig.wait("the end of its turn", || {
+            let reach = port.probe(session, None);
+            over() && reach.ticks.missing().is_none() && reach.status == LiveStatus::Idle
+        });
+        let wire = wire::whole(&text, 0, session.agent).unwrap().text;
+        let report = port.send(session, &wire);
+        assert_eq!(report.stopped, None, "{rows} rows, {text:?}\n{}", rig.screens());
+        let wanted = fold(&wire);
+        rig.wait("the prompt", || rig.prompts().iter().filter(|asked| fold(&asked.prompt) == wanted).count() == 1);
+        turns += 1;
+    }
+    rig.tmux(&["resize-window", "-t", "%0", "-x", "80", "-y", "9"]);
+    rig.wait("the word of the low pane", || {
+        let tick = port.probe(rig.implementer(), None).ticks.box_empty;
+        matches!(tick, Tick::Missing(why) if why.contains("only 9 rows"))
+    });
+    assert_eq!(port.send(rig.implementer(), "nothing").last_key_at, None);
     Ok(())
 }
