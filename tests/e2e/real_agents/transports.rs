@@ -71,8 +71,7 @@ fn signs_and_low_panes() -> Result<(), Skip> {
         (10, format!("{lines}\n4. And more.")),
         (10, "another rather long line ".repeat(40)),
     ];
-    let mut turns = 1;
-    for (rows, text) in texts {
+    for (turns, (rows, text)) in (1..).zip(texts) {
         rig.tmux(&["resize-window", "-t", "%0", "-x", "80", "-y", &rows.to_string()]);
         let session = rig.implementer();
         let over = || rig.transcript(session).matches("\"turn_duration\"").count() == turns;
@@ -85,7 +84,6 @@ fn signs_and_low_panes() -> Result<(), Skip> {
         assert_eq!(report.stopped, None, "{rows} rows, {text:?}\n{}", rig.screens());
         let wanted = fold(&wire);
         rig.wait("the prompt", || rig.prompts().iter().filter(|asked| fold(&asked.prompt) == wanted).count() == 1);
-        turns += 1;
     }
     rig.tmux(&["resize-window", "-t", "%0", "-x", "80", "-y", "9"]);
     rig.wait("the word of the low pane", || {
