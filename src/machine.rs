@@ -25,6 +25,7 @@ mod delivery;
 pub mod launch;
 pub mod ledger;
 pub mod pair;
+pub mod plan;
 pub mod restart;
 pub mod run;
 pub mod session;

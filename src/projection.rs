@@ -149,6 +149,9 @@ pub struct RunView {
     pub stage: Option<Stage>,
     /// The phase now (from 1); `None` for a pair.
     pub phase: Option<u32>,
+    /// That phase was asked for and may not exist: no answer and no work shows it yet.
+    #[serde(default)]
+    pub phase_asked: bool,
     /// Number of phases, if a person gave one (for display).
     pub phases_expected: Option<u32>,
     /// Relays delivered in the current attempt.
@@ -230,7 +233,7 @@ pub struct PhaseView {
     pub summary: String,
     /// Relays.
     pub relays: u32,
-    /// When it began.
+    /// Since when it is built: its prompt was seen, or the phase before had ended. Of a later attempt, when that began.
     pub started_at: Timestamp,
     /// When it ended.
     pub ended_at: Option<Timestamp>,

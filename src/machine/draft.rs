@@ -17,6 +17,8 @@ use crate::model::text::TextRef;
 const FRESH: SignedDuration = SignedDuration::from_secs(5);
 /// How often what waits is observed anew.
 const RECHECK: SignedDuration = SignedDuration::from_secs(2);
+/// How often the sides of a record that waits for a person are observed.
+const WATCH: SignedDuration = SignedDuration::from_secs(4);
 /// How often what only may change is observed anew.
 const SLOW: SignedDuration = SignedDuration::from_secs(10);
 
@@ -139,6 +141,14 @@ impl<'a, R: Loop> Draft<'a, R> {
     /// Observe a side if that was not done for a while.
     pub fn keep_an_eye_on(&mut self, role: Role) {
         self.probe_if_older(role, SLOW);
+    }
+
+    /// Observe both sides every few seconds: a person who is asked something is told of an agent that went meanwhile.
+    pub fn watch_over(&mut self) {
+        for role in super::prompts::SIDES {
+            self.probe_if_older(role, WATCH);
+        }
+        self.wake_in(WATCH);
     }
 
     fn probe_if_older(&mut self, role: Role, age: SignedDuration) {

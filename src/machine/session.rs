@@ -300,7 +300,9 @@ fn view(state: SessionState, since: Option<Timestamp>, because: String, evidence
     StateView { state, fact: StateFact { since, because, evidence } }
 }
 
-fn is_gone(reach: &Reach) -> bool {
+/// Whether nothing holds the session any more, as far as an observation tells.
+#[must_use]
+pub fn is_gone(reach: &Reach) -> bool {
     let dead = reach.process == ProcessFact::Dead && matches!(reach.transport, None | Some(Transport::Tmux));
     dead || (reach.transport.is_none() && reach.process == ProcessFact::Unknown)
 }

@@ -122,11 +122,16 @@ pub(super) fn delivery<R: Loop>(draft: &Draft<'_, R>) -> Option<Wait> {
             let what = if entry.in_flight() { "looks whether it arrived" } else { "looks whether it is free" };
             wait(format!("{message} goes to {name}"), what.to_owned(), until_seen, None)
         }
+        // It has said what it had to say: nothing but a quiet moment is missing.
+        Next::Busy(idle) if is_settling(&idle) => {
+            wait(format!("{message} goes to {name}"), quiet(draft), "ends in a moment", quiet_end(&idle))
+        }
         Next::Busy(idle) => {
             let who = format!("waits for {name} to be free");
             wait(who, busy(draft, entry.target, &idle), &busy_ends(&name, &idle), None)
         }
-        Next::Held(why) => wait(format!("{message} to {name} is held"), why, "goes out when that is gone", None),
+        // Whether that lasts, and needs a person, is seen by whoever watches for longer than one look.
+        Next::Held(why) => wait(format!("{message} goes to {name}"), why, "goes out when that is gone", None),
         Next::OnItsWay(why) => wait(format!("{message} goes to {name}"), why.to_owned(), until_seen, None),
         Next::Quiet(at) | Next::EnterAt(at) => {
             let what = "not seen yet, and nothing of it is on its way".to_owned();
@@ -137,7 +142,9 @@ pub(super) fn delivery<R: Loop>(draft: &Draft<'_, R>) -> Option<Wait> {
             let place = if place.is_empty() { String::new() } else { format!(": {place}") };
             wait("waits for you".to_owned(), format!("paste {message} in {name}'s pane{place}"), until_seen, None)
         }
-        Next::Gone(why) | Next::GiveUp(why) => wait("waits for you".to_owned(), why, "ends when you decide", None),
+        Next::Gone(why) | Next::GiveUp(why) => {
+            wait(format!("{message} goes to {name}"), why, "ends when you decide", None)
+        }
     }
 }
 
@@ -162,15 +169,20 @@ pub(super) fn side<R: Loop>(draft: &Draft<'_, R>, role: Role, does: &str) -> Wai
             ends: format!("ends when {name} ends its turn"),
             deadline: None,
         },
+        // The time is still that of its work: who has built for 25 minutes has not just begun.
+        Reading::Busy(idle) if is_settling(&idle) && newest.is_some_and(Turn::is_answered) => Wait {
+            who: format!("{name} has answered"),
+            what: quiet(draft),
+            since: newest.and_then(|turn| turn.prompt.record.at),
+            ends: "read in a moment".to_owned(),
+            deadline: quiet_end(&idle),
+        },
         Reading::Busy(idle) => Wait {
             who: format!("waits for {name} to be free"),
             what: busy(draft, role, &idle),
             since: newest.and_then(|turn| turn.ended_at.or(turn.prompt.record.at)),
             ends: busy_ends(&name, &idle),
-            deadline: idle.because.iter().find_map(|busy| match busy {
-                Busy::Quiet(at) => Some(*at),
-                _ => None,
-            }),
+            deadline: quiet_end(&idle),
         },
         Reading::Prompt | Reading::Lost => Wait {
             who: format!("waits for {name}'s next answer"),
@@ -179,7 +191,14 @@ pub(super) fn side<R: Loop>(draft: &Draft<'_, R>, role: Role, does: &str) -> Wai
             ends: format!("ends when {name} has answered"),
             deadline: None,
         },
-        Reading::Answer(_) | Reading::NoAnswer(_) | Reading::Interrupted(_) | Reading::Failed(..) => Wait {
+        Reading::Answer(_) => Wait {
+            who: format!("{name} has answered"),
+            what: "it is being read".to_owned(),
+            since: newest.and_then(|turn| turn.prompt.record.at),
+            ends: "ends at once".to_owned(),
+            deadline: None,
+        },
+        Reading::NoAnswer(_) | Reading::Interrupted(_) | Reading::Failed(..) => Wait {
             who: format!("{name} has ended its turn"),
             what: "it is being read".to_owned(),
             since: newest.and_then(|turn| turn.ended_at),
@@ -233,6 +252,25 @@ pub(super) fn busy<R: Loop>(draft: &Draft<'_, R>, role: Role, idle: &IdleVerdict
         Busy::InFlight(record) => format!("a message of {record} is on its way to it"),
     });
     words.take(2).collect::<Vec<_>>().join(", ")
+}
+
+/// Whether nothing but its quiet time keeps a side.
+fn is_settling(idle: &IdleVerdict) -> bool {
+    !idle.is_idle() && idle.because.iter().all(|busy| matches!(busy, Busy::Quiet(_)))
+}
+
+fn quiet_end(idle: &IdleVerdict) -> Option<Timestamp> {
+    idle.because.iter().find_map(|busy| match busy {
+        Busy::Quiet(at) => Some(*at),
+        _ => None,
+    })
+}
+
+/// What a quiet time is for.
+fn quiet<R: Loop>(draft: &Draft<'_, R>) -> String {
+    let millis = draft.rec.knobs().debounce;
+    let length = if millis % 1_000 == 0 { format!("{} s", millis / 1_000) } else { format!("{millis} ms") };
+    format!("in case more follows within {length}")
 }
 
 fn busy_ends(name: &str, idle: &IdleVerdict) -> String {

@@ -224,8 +224,11 @@ pub struct Attempt {
     pub pair_id: Option<PairId>,
     /// The turn that was reviewed first.
     pub turn_id: Option<TurnId>,
-    /// When it began.
+    /// When its review began.
     pub started_at: Timestamp,
+    /// When the builder was asked for it, or began it by itself; `None`: it is a later attempt, or an older record.
+    #[serde(default)]
+    pub asked_at: Option<Timestamp>,
     /// When it ended.
     pub ended_at: Option<Timestamp>,
     /// First non-empty line of the phase's answer, at most 200 characters.
@@ -233,6 +236,14 @@ pub struct Attempt {
     /// Relays its pair made (for the list; the pair has the details).
     #[serde(default)]
     pub relays: u32,
+}
+
+impl Attempt {
+    /// Since when a person counts it: the building is part of it.
+    #[must_use]
+    pub fn since(&self) -> Timestamp {
+        self.asked_at.map_or(self.started_at, |asked| asked.min(self.started_at))
+    }
 }
 
 /// How an attempt stands.

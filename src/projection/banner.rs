@@ -9,15 +9,16 @@ use super::facts::{Facts, RecordFacts};
 use super::words::{self, Labels};
 use super::{Banner, Offer, record};
 use crate::machine::ledger::Origin;
-use crate::model::conversation::{Conversation, Turn};
+use crate::machine::plan::{Act, Plan, When};
+use crate::model::conversation::Turn;
 use crate::model::ids::{Role, TurnId};
-use crate::model::outbox::{Entry, EntryState};
-use crate::model::pair::{Direction, PairRecord, PairState, PauseReason};
+use crate::model::outbox::Purpose;
+use crate::model::pair::{PairRecord, PairState, PairStop, PauseReason};
 use crate::model::reach::LiveStatus;
-use crate::model::run::RunState;
+use crate::model::run::{RunState, RunStop};
 
-/// A message is called held when something is still in its way so long after it was prepared.
-const SETTLED: SignedDuration = SignedDuration::from_secs(2);
+/// A message is called held when something has lain in its way for so long without a break.
+const LASTS: SignedDuration = SignedDuration::from_secs(5);
 
 /// What one record says and offers.
 struct Case<'a> {
@@ -35,7 +36,7 @@ pub fn banner(record: &RecordFacts<'_>, labels: &Labels, facts: &Facts<'_>) -> O
     }
     match record::pause_reason(record) {
         Some(PauseReason::Manual) | None => {}
-        Some(reason) => return Some(case.paused(reason)),
+        Some(reason) => return Some(case.gone_meanwhile(reason).unwrap_or_else(|| case.paused(reason))),
     }
     if !case.is_active() || record::pause_reason(record).is_some() {
         return case.ended_pair();
@@ -70,7 +71,7 @@ impl Case<'_> {
                 reason: Some(reason),
                 headline: words::pause(reason).to_owned(),
                 lines: self.detail(),
-                offers: vec![offer("p", "go on", &self.going_on())],
+                offers: self.go_on("go on").into_iter().collect(),
             },
         }
     }
@@ -121,67 +122,77 @@ impl Case<'_> {
         Some(if role == Role::Implementer { builder.key() } else { reviewer.key() })
     }
 
-    /// What going on will do, with its object.
-    fn going_on(&self) -> String {
-        if let Some(entry) = record::open_entry(self.record) {
-            return self.going_on_with(entry);
-        }
-        let awaited = self.awaited();
-        let who = self.label(awaited);
-        let newest = self.record.conversation(awaited).and_then(Conversation::newest);
-        match newest {
-            Some(turn) if turn.outcome.is_none() => format!("waits for {who} to end its turn"),
-            Some(turn) if turn.is_answered() && !self.is_known(awaited, &turn.id) => self.sends_answer(awaited, turn),
-            Some(_) | None => format!("waits for {who}'s next answer"),
-        }
+    /// What `p` will do, as the plan of that very order says; `None` where it would be refused.
+    fn go_on(&self, word: &str) -> Option<Offer> {
+        let Some(plan) = &self.record.plan else { return Some(offer("p", word, "goes on")) };
+        (!matches!(plan.act, Act::Refused(_))).then(|| offer("p", word, &self.planned(plan)))
     }
 
-    fn going_on_with(&self, entry: &Entry) -> String {
-        let (what, to) = (words::message(entry.purpose), self.label(entry.target));
-        match entry.state {
-            EntryState::Prepared if entry.attempts == 0 => format!("sends the {what} to {to}"),
-            _ => format!("looks whether the {what} reached {to}"),
-        }
-    }
-
-    fn sends_answer(&self, from: Role, turn: &Turn) -> String {
-        let Some(pair) = self.record.pair.filter(|pair| pair.is_active()) else {
-            return format!("{}'s answer{} is the next phase", self.label(from), self.answer_time(turn));
+    /// A plan in words, with its object.
+    pub(super) fn planned(&self, plan: &Plan) -> String {
+        let act = match &plan.act {
+            Act::Refused(why) => why.clone(),
+            Act::Sends { purpose, to, source, relay, is_same_text } => {
+                let words = self.sends(*purpose, *to, source.as_ref(), *relay, *is_same_text);
+                match plan.when {
+                    When::Now | When::Soon => words,
+                    When::Free => format!("{words} once {} is free", self.label(*to)),
+                    When::Clear => format!("{words} once nothing is in the way"),
+                }
+            }
+            Act::LooksFor { purpose, to } => {
+                format!("looks whether the {} reached {}", words::message(*purpose), self.label(*to))
+            }
+            Act::Shows { to, relay } => format!("shows you relay {relay} to {} first", self.label(*to)),
+            Act::TakesPhase(turn) => {
+                let builder = Role::Implementer;
+                format!("takes {}'s answer{} as the next phase", self.label(builder), self.answer_time(builder, turn))
+            }
+            Act::WaitsForEnd(role) => format!("waits for {} to end its turn", self.label(*role)),
+            Act::WaitsForFree(role) => format!("waits for {} to be free", self.label(*role)),
+            Act::WaitsForAnswer(role) => format!("waits for {}'s next answer", self.label(*role)),
+            Act::EndsPair(PairStop::Lgtm) => format!("takes {}'s answer as its approval", self.label(Role::Reviewer)),
+            Act::EndsPair(PairStop::MaxRounds) => "ends here: every relay is used up".to_owned(),
+            Act::EndsPair(PairStop::Manual | PairStop::PeerError | PairStop::SessionTrashed) => {
+                "ends this pair".to_owned()
+            }
+            Act::EndsRun(RunStop::Completed) => {
+                format!("ends the run: {} says that no phase is left", self.label(Role::Implementer))
+            }
+            Act::EndsRun(stop) => format!("ends the run: {}", words::run_stop(*stop)),
+            Act::Pauses(_, why) => format!("stops again at once: {why}"),
         };
-        let to = self.label(from.other());
-        let n = pair.round_count.saturating_add(1);
-        match from {
-            Role::Implementer => {
-                format!("sends {}'s answer{} to {to} (relay {n})", self.label(from), self.answer_time(turn))
+        if plan.agrees && !matches!(plan.act, Act::EndsRun(_)) {
+            return format!("takes {}'s answer as its approval, then {act}", self.label(Role::Reviewer));
+        }
+        act
+    }
+
+    fn sends(&self, purpose: Purpose, to: Role, source: Option<&TurnId>, relay: Option<u32>, again: bool) -> String {
+        let (from, to_label) = (self.label(to.other()), self.label(to));
+        let relay = relay.map(|n| format!(" (relay {n})")).unwrap_or_default();
+        match purpose {
+            Purpose::ToReviewer | Purpose::ToImplementer => {
+                let at = source.map(|turn| self.answer_time(to.other(), turn)).unwrap_or_default();
+                format!("sends {from}'s answer{at} to {to_label}{relay}")
             }
-            Role::Reviewer => {
-                format!("reads {}'s answer{} as its verdict", self.label(from), self.answer_time(turn))
-            }
+            Purpose::Clarify => format!("asks {to_label} whether that is an approval"),
+            Purpose::Continue if again => format!("sends the same message to {to_label} again"),
+            Purpose::Continue => format!("asks {to_label} to go on"),
+            Purpose::Advance => format!("asks {to_label} for the next phase"),
+            Purpose::User => format!("sends your message to {to_label}"),
         }
     }
 
-    fn answer_time(&self, turn: &Turn) -> String {
-        let at = turn.answer.as_ref().and_then(|answer| answer.at).or(turn.ended_at);
+    fn answer_time(&self, role: Role, turn: &TurnId) -> String {
+        let turn = self.record.conversation(role).and_then(|talk| talk.turns.get(talk.turn_index(turn)?));
+        let at = turn.and_then(|turn| turn.answer.as_ref().and_then(|answer| answer.at).or(turn.ended_at));
         at.map(|at| format!(" of {}", self.clock(at))).unwrap_or_default()
     }
 
-    /// The turn was relayed already, or lies before what counts.
-    fn is_known(&self, role: Role, turn: &TurnId) -> bool {
-        let Some(pair) = self.record.pair else {
-            return self.record.run.is_some_and(|run| run.baseline_turn_id.as_ref() == Some(turn));
-        };
-        let direction = if role == Role::Implementer { Direction::ToReviewer } else { Direction::ToImplementer };
-        pair.rounds.iter().any(|round| round.direction == direction && round.source_turn_id.as_ref() == Some(turn))
-    }
-
-    fn delivery_offers(&self, to: Role) -> Vec<Offer> {
-        let who = self.label(to);
-        vec![
-            offer("p", "look again", &format!("looks for it in {who}'s transcript, three more Enters")),
-            offer("y", "copy", &format!("paste it yourself in {who}'s pane")),
-            self.pane(to),
-            self.stop(),
-        ]
+    fn delivery_offers(&self, to: Role, look_again: Option<Offer>) -> Vec<Offer> {
+        let copy = offer("y", "copy", &format!("paste it yourself in {}'s pane", self.label(to)));
+        look_again.into_iter().chain([copy, self.pane(to), self.stop()]).collect()
     }
 
     fn unsaved(&self, why: &str) -> Banner {
@@ -238,9 +249,10 @@ impl Case<'_> {
     fn held(&self) -> Option<Banner> {
         let why = record::held(self.record)?;
         let entry = record::open_entry(self.record)?;
-        // The first looks come before the send: what they miss for a moment is nothing to call a person for.
-        let looked_at = self.record.side(entry.target)?.reach.as_ref()?.at;
-        if looked_at.duration_since(entry.prepared_at) < SETTLED {
+        // An agent that comes up, or a dialog that is just being answered, is nothing to call a person for.
+        let side = self.record.side(entry.target)?;
+        let since = side.hindered_since?.max(entry.prepared_at);
+        if side.reach.as_ref()?.at.duration_since(since) < LASTS {
             return None;
         }
         let (what, who) = (words::message(entry.purpose), self.label(entry.target));
@@ -250,7 +262,7 @@ impl Case<'_> {
             reason: None,
             headline: format!("{what} to {who} is held"),
             lines,
-            offers: self.delivery_offers(entry.target),
+            offers: self.delivery_offers(entry.target, Some(offer("p", "look again", "looks whether that is gone"))),
         })
     }
 
@@ -259,14 +271,14 @@ impl Case<'_> {
         let pair = self.record.pair.filter(|pair| self.record.run.is_none() && ended_without_agreement(pair))?;
         Some(Banner { reason: Some(PauseReason::PhaseNotConverged), ..self.not_converged() }).map(|banner| Banner {
             offers: banner.offers.into_iter().filter(|offer| !matches!(offer.key.as_str(), "x" | "w")).collect(),
-            headline: words::pair_stop(crate::model::pair::PairStop::MaxRounds, None, pair.round_count),
+            headline: words::pair_stop(PairStop::MaxRounds, None, pair.round_count),
             ..banner
         })
     }
 }
 
 fn ended_without_agreement(pair: &PairRecord) -> bool {
-    pair.stop_reason == Some(crate::model::pair::PairStop::MaxRounds)
+    pair.stop_reason == Some(PairStop::MaxRounds)
 }
 
 fn offer(key: &str, word: &str, what: &str) -> Offer {

@@ -3,8 +3,10 @@
 use super::super::record::view;
 use super::super::samples::{Stage, after, pair, round, run, talk, turn};
 use super::super::{RunView, Standing};
+use crate::machine::plan::{Act, Plan, When};
 use crate::model::conversation::{Failure, FailureClass, Outcome};
 use crate::model::ids::{Agent, Role, SessionId};
+use crate::model::outbox::Purpose;
 use crate::model::pair::{Limit, NearMiss, PairState, PairStop, PauseReason};
 use crate::model::reach::{InputBox, LiveStatus, OnItsWay, ProcessFact, Reach, Tick, Ticks, Transport};
 use crate::model::run::{AttemptStatus, RunState};
@@ -155,10 +157,53 @@ fn a_near_miss_quotes_the_line() {
 fn typed_words_are_quoted_with_what_going_on_will_send() {
     let mut stage = paused_pair(PauseReason::UserTyped);
     stage.pair.as_mut().unwrap().step = Some(crate::model::pair::PairStep::AwaitImplementer);
+    let act = Act::Sends {
+        purpose: Purpose::ToReviewer,
+        to: Role::Reviewer,
+        source: Some("c1".into()),
+        relay: Some(1),
+        is_same_text: false,
+    };
+    stage.plan = Some(Plan { act, when: When::Now, agrees: false });
     let view = seen(&stage);
     assert!(said(&view).starts_with("you wrote to claude\n“do phase three” to claude at 12:00"), "{}", said(&view));
     let offers = &view.banner.unwrap().offers;
     assert_eq!(offers[0].what, "sends claude's answer of 12:00 to codex (relay 1)");
+}
+
+/// Screen, watch and status say the same, though not each of them has read the transcripts.
+#[test]
+fn an_interruption_is_called_one_without_the_transcripts_too() {
+    let mut stage = paused_pair(PauseReason::UserTyped);
+    stage.pair.as_mut().unwrap().paused_detail = "you interrupted codex".to_owned();
+    let with = said(&seen(&stage));
+    stage.implementer.conversation = None;
+    stage.reviewer.conversation = None;
+    let without = seen(&stage);
+    assert_eq!(without.sentence, "you interrupted codex");
+    assert!(with.starts_with("you interrupted codex\n"), "{with}");
+    stage.pair.as_mut().unwrap().paused_detail = "you wrote to codex: is it: done?".to_owned();
+    assert_eq!(seen(&stage).sentence, "you wrote to codex");
+}
+
+/// An agent that ends while a run waits for its person is shown at once, with its own time; what brings it back says all.
+#[test]
+fn an_agent_that_went_while_a_person_is_waited_for_takes_the_banner() {
+    let mut stage = paused_pair(PauseReason::UserTyped);
+    stage.pair.as_mut().unwrap().paused_detail = "you interrupted codex".to_owned();
+    let why = "codex is gone: its process has ended (%2)".to_owned();
+    stage.plan = Some(Plan { act: Act::Pauses(PauseReason::AgentGone, why), when: When::Now, agrees: false });
+    stage.side(Role::Reviewer).gone_since = Some(after(120));
+    stage.brings_back = vec![Role::Implementer, Role::Reviewer];
+    let view = seen(&stage);
+    assert_eq!(keys(&view), "b t x");
+    let words = said(&view);
+    assert!(
+        words.starts_with("codex is gone\nGone since 12:02: its process has ended (%2).\nBefore that: you interrupted"),
+        "{words}"
+    );
+    let offer = &view.banner.unwrap().offers[0];
+    assert_eq!(offer.what, "resumes claude's and codex's sessions in a new tmux window; then you decide");
 }
 
 #[test]
@@ -222,6 +267,7 @@ fn an_open_dialog_is_the_persons_to_answer() {
 fn a_tick_that_is_missing_holds_a_message_and_says_so() {
     let mut stage = Stage::new(Some(run()), Some(pair()));
     let mut missing = reach();
+    stage.side(Role::Implementer).hindered_since = Some(after(30));
     missing.ticks.box_empty = Tick::Missing("claude's box holds text of yours".to_owned());
     missing.at = after(61);
     stage.side(Role::Implementer).reach = Some(missing.clone());
@@ -229,6 +275,9 @@ fn a_tick_that_is_missing_holds_a_message_and_says_so() {
     stage.pair.as_mut().unwrap().outbox = vec![entry()];
     assert_eq!(seen(&stage).banner, None, "a first look is no reason to call a person");
     missing.at = after(63);
+    stage.side(Role::Implementer).reach = Some(missing.clone());
+    assert_eq!(seen(&stage).banner, None, "nor is an agent that has just come up");
+    missing.at = after(66);
     stage.side(Role::Implementer).reach = Some(missing);
     let view = seen(&stage);
     assert_eq!(keys(&view), "p y t x");

@@ -10,6 +10,7 @@ use super::{DriverFact, Notice, Thread};
 use crate::driver::ports::{FoundSession, ReadOnly};
 use crate::machine::Wait;
 use crate::machine::ledger::Ledger;
+use crate::machine::plan::Plan;
 use crate::model::conversation::Conversation;
 use crate::model::event::Decision;
 use crate::model::hook::Asked;
@@ -68,6 +69,10 @@ pub struct SessionFacts {
     pub asked: Option<Asked>,
     /// A send sequence runs.
     pub sending: bool,
+    /// Since when its pre-flight has missed something at every observation.
+    pub hindered_since: Option<Timestamp>,
+    /// When its process was first seen to be gone.
+    pub gone_since: Option<Timestamp>,
 }
 
 /// A run with its pair, or a pair alone.
@@ -83,6 +88,10 @@ pub struct RecordFacts<'a> {
     pub wait: Wait,
     /// Controls that are impossible now, with the reason.
     pub impossible: Vec<(String, String)>,
+    /// What going on would do, as long as it is paused.
+    pub plan: Option<Plan>,
+    /// The sides whose sessions "bring back" would resume.
+    pub brings_back: Vec<Role>,
     /// Why it could not be saved, if so.
     pub unsaved: Option<&'a str>,
     /// The sides.

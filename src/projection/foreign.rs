@@ -41,6 +41,7 @@ pub fn view(foreign: &ReadOnly) -> Option<RunView> {
         look_first: None,
         delivery: None,
         impossible: every_control(&foreign.why),
+        phase_asked: false,
         first_wait: false,
         unreviewed: false,
         read_only: Some(foreign.why.clone()),

@@ -1,12 +1,12 @@
 //! One run, or one pair without a run, as a row and as a page: standing, sentence, stage, counts. Banners are apart.
 
-use jiff::Timestamp;
+use jiff::{SignedDuration, Timestamp};
 
 use super::facts::{Facts, RecordFacts, SessionFacts};
 use super::words::{self, Labels};
 use super::{DeliveryView, LookFirst, PhaseView, RunView, Settings, SideView, Stage, Standing};
 use super::{banner, reviews};
-use crate::model::conversation::Answer;
+use crate::model::conversation::{Answer, Conversation};
 use crate::model::ids::{RecordKey, Role, SessionRef};
 use crate::model::outbox::{Entry, EntryState, Purpose};
 use crate::model::pair::{PairRecord, PairState, PairStep, PairStop, PauseReason};
@@ -36,6 +36,7 @@ pub fn view(record: &RecordFacts<'_>, facts: &Facts<'_>) -> Option<RunView> {
         sentence: String::new(),
         stage: stage(record),
         phase: record.run.map(phase),
+        phase_asked: record.run.is_some_and(|run| is_asked_only(run, record, facts.now)),
         phases_expected: record.run.and_then(|run| run.config.phases),
         relays,
         max_relays,
@@ -348,6 +349,24 @@ fn phase(run: &RunRecord) -> u32 {
     }
 }
 
+/// Whether the phase now is one that the builder was asked for and that may not exist.
+fn is_asked_only(run: &RunRecord, record: &RecordFacts<'_>, now: Timestamp) -> bool {
+    /// Who says that no phase is left says it at once.
+    const WORKS: SignedDuration = SignedDuration::from_secs(60);
+    if !run.is_active() || run.attempt().is_none_or(|attempt| !ends_a_phase(attempt.status)) {
+        return false;
+    }
+    let newest = record.conversation(Role::Implementer).and_then(Conversation::newest);
+    let builds = newest.filter(|turn| turn.outcome.is_none()).is_some_and(|turn| {
+        turn.edited_files || turn.prompt.record.at.is_some_and(|at| now.duration_since(at) >= WORKS)
+    });
+    match run.step {
+        Some(RunStep::Advance) => true,
+        Some(RunStep::Probe) => !builds,
+        Some(RunStep::Review) | None => false,
+    }
+}
+
 const fn ends_a_phase(status: AttemptStatus) -> bool {
     matches!(status, AttemptStatus::Converged | AttemptStatus::Skipped)
 }
@@ -381,7 +400,7 @@ fn phases(run: &RunRecord, record: &RecordFacts<'_>) -> Vec<PhaseView> {
                 reviewed: attempt.reviewed,
                 summary: words::unmarked(&attempt.summary),
                 relays: pair.map_or(attempt.relays, |pair| pair.round_count),
-                started_at: attempt.started_at,
+                started_at: attempt.since(),
                 ended_at: attempt.ended_at,
                 needs_you: needs && at + 1 == newest && !ends_a_phase(attempt.status) && run.is_active(),
             }

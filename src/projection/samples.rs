@@ -11,6 +11,7 @@ use super::DriverFact;
 use super::facts::{Facts, RecordFacts, SessionFacts};
 use crate::machine::Wait;
 use crate::machine::ledger::Ledger;
+use crate::machine::plan::Plan;
 use crate::model::config::{PairConfig, RunConfig};
 use crate::model::conversation::{
     Answer, Conversation, Item, ItemKind, Outcome, Prompt, PromptSource, RecordPos, Turn,
@@ -137,6 +138,7 @@ pub fn run() -> RunRecord {
             pair_id: Some(PairId::from("r1-p1")),
             turn_id: Some(TurnId::from("c1")),
             started_at: noon(),
+            asked_at: None,
             ended_at: None,
             summary: "POST /checkout".to_owned(),
             relays: 0,
@@ -196,6 +198,8 @@ pub struct Stage {
     pub reviewer: SessionFacts,
     pub wait: Wait,
     pub unsaved: Option<String>,
+    pub plan: Option<Plan>,
+    pub brings_back: Vec<Role>,
     ledger: Ledger,
     zone: TimeZone,
     sessions: BTreeMap<SessionKey, SessionFacts>,
@@ -210,6 +214,8 @@ impl Stage {
             reviewer: talk(Agent::Codex, Vec::new()),
             wait: Wait::default(),
             unsaved: None,
+            plan: None,
+            brings_back: Vec::new(),
             ledger: Ledger::new(),
             zone: TimeZone::UTC,
             sessions: BTreeMap::new(),
@@ -224,6 +230,8 @@ impl Stage {
             wait: self.wait.clone(),
             impossible: Vec::new(),
             unsaved: self.unsaved.as_deref(),
+            plan: self.plan.clone(),
+            brings_back: self.brings_back.clone(),
             implementer: Some(&self.implementer),
             reviewer: Some(&self.reviewer),
             ledger: &self.ledger,

@@ -351,7 +351,7 @@ impl<'a> Case<'a> {
             how,
             summary: words::unmarked(&attempt.summary),
             relays: pair.map_or(attempt.relays, |pair| pair.round_count),
-            took: at.duration_since(attempt.started_at).as_secs(),
+            took: at.duration_since(attempt.since()).as_secs(),
         })
     }
 

@@ -88,7 +88,11 @@ fn driver(fact: &DriverFact) -> Option<String> {
 /// How a run stands, in a sentence.
 #[must_use]
 pub fn line(run: &RunView) -> String {
-    let phase = run.phase.filter(|_| run.stopped_at.is_none()).map(|n| format!(" phase {n}")).unwrap_or_default();
+    let phase = match run.phase.filter(|_| run.stopped_at.is_none()) {
+        Some(_) if run.phase_asked => " next phase".to_owned(),
+        Some(n) => format!(" phase {n}"),
+        None => String::new(),
+    };
     let state = if run.state_word == "going" { String::new() } else { format!("{}: ", run.state_word) };
     clean(&format!("{}{phase}: {state}{}", run.name, run.sentence))
 }

@@ -52,6 +52,7 @@ pub fn run(name: &str) -> RunView {
         look_first: None,
         delivery: None,
         impossible: Vec::new(),
+        phase_asked: false,
         first_wait: false,
         unreviewed: false,
         read_only: None,

@@ -461,11 +461,6 @@ fn offers(run: &RunView, key: &str, word: &str) -> bool {
     run.banner.as_ref().is_some_and(|banner| banner.offers.iter().any(|offer| offer.key == key && offer.word == word))
 }
 
-/// Going on with a near miss means that it is feedback.
-fn is_near_miss(run: &RunView) -> bool {
-    run.banner.as_ref().is_some_and(|banner| banner.reason == Some(PauseReason::NearMiss))
-}
-
 /// Whether the text of a message waits to be pasted by the person.
 #[must_use]
 pub fn awaits_paste(run: &RunView) -> bool {
@@ -477,7 +472,6 @@ pub fn awaits_paste(run: &RunView) -> bool {
 #[must_use]
 pub fn control_of(action: Action, run: &RunView) -> Option<Control> {
     Some(match action {
-        Action::PauseOrGoOn if is_near_miss(run) && may(run, "as_feedback").is_ok() => Control::AsFeedback,
         // A pair that paused by itself leaves its run running: what can go on goes on, whatever the run says of itself.
         Action::PauseOrGoOn if may(run, "resume").is_ok() => Control::Resume,
         Action::PauseOrGoOn => Control::Pause,

@@ -63,6 +63,7 @@ fn run() -> RunView {
         look_first: None,
         delivery: None,
         impossible: Vec::new(),
+        phase_asked: false,
         first_wait: false,
         unreviewed: false,
         read_only: None,

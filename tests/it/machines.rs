@@ -6,6 +6,7 @@ mod controls;
 mod headless;
 mod law;
 mod pairs;
+mod plans;
 mod properties;
 mod runs;
 mod traces;

@@ -103,7 +103,7 @@ impl<R: Records, T: Transcripts, A: Agents> Core<R, T, A> {
 
     /// Refuses an order that was meant for another state of the record.
     fn check_unmoved(&self, target: &RecordKey, expect: Option<u64>, control: &Control) -> Result<(), Refusal> {
-        let Some(expect) = expect else { return Ok(()) };
+        let Some(expect) = expect.filter(|_| !holds_whatever_moved(control)) else { return Ok(()) };
         let own = self.books.revision(target) & u64::from(u32::MAX);
         let (expected_own, expected_pair) = (expect & u64::from(u32::MAX), expect >> PAIR_SHIFT);
         let pair = match target {
@@ -372,17 +372,14 @@ fn reached_by(
     "headless from its next message on: its program is started for each one"
 }
 
+/// Controls that mean the same whatever moved: who stops or holds a run stops or holds this run, wherever it is by now.
+const fn holds_whatever_moved(control: &Control) -> bool {
+    matches!(control, Control::Pause | Control::Stop)
+}
+
 /// Controls that mean the same whatever the pair just did.
 const fn is_of_the_run_alone(control: &Control) -> bool {
-    matches!(
-        control,
-        Control::Pause
-            | Control::Stop
-            | Control::Rename { .. }
-            | Control::Configure { .. }
-            | Control::RunOn
-            | Control::Discard
-    )
+    matches!(control, Control::Rename { .. } | Control::Configure { .. } | Control::RunOn | Control::Discard)
 }
 
 fn unknown(key: &RecordKey) -> Refusal {

@@ -10,9 +10,9 @@ use super::kept::Held;
 use super::orders::seen_revision;
 use super::sessions::Known;
 use crate::driver::ports::{Agents, Records, Transcripts};
-use crate::machine::{pair, run};
+use crate::machine::{pair, plan, run};
 use crate::model::ids::{RecordKey, SessionKey};
-use crate::model::pair::PairRecord;
+use crate::model::pair::{PairRecord, PauseReason};
 use crate::model::run::RunRecord;
 use crate::projection::facts::{Facts, RecordFacts, SessionFacts};
 use crate::projection::{Projection, Shown, Thread, build, thread};
@@ -129,11 +129,15 @@ impl<R: Records, T: Transcripts, A: Agents> Core<R, T, A> {
         let pairs = self.books.pairs_of(run);
         let scene = self.scene(&run.implementer, &run.reviewer, now);
         let pair = run.current_pair_id.as_ref().and_then(|id| self.books.pair(id));
+        let of_pair = pair.filter(|held| held.seen().is_active()).and_then(|held| held.seen().paused_reason);
+        let paused = run.paused_reason.or(of_pair).filter(|_| run.is_active());
         RecordFacts {
             run: Some(run),
             pair: pair.map(Held::seen),
             wait: run::wait(run, &pairs, &scene),
             impossible: run::impossible(run, &pairs, &scene),
+            plan: paused.filter(is_of_machines).map(|_| plan::of_run(run, &pairs, &scene)),
+            brings_back: paused.map_or_else(Vec::new, |_| plan::brings_back(Some(run), &pairs, &scene)),
             pairs,
             unsaved: held.unsaved().or_else(|| pair.and_then(Held::unsaved)),
             implementer: sessions.get(&run.implementer.key()),
@@ -150,12 +154,15 @@ impl<R: Records, T: Transcripts, A: Agents> Core<R, T, A> {
     ) -> RecordFacts<'a> {
         let record = held.seen();
         let scene = self.scene(&record.implementer, &record.reviewer, now);
+        let paused = record.paused_reason.filter(|_| record.is_active());
         let continued = record.continues.as_ref().and_then(|id| self.books.pair(id));
         RecordFacts {
             run: None,
             pair: Some(record),
             wait: pair::wait(record, &scene),
             impossible: pair::impossible(record, &scene),
+            plan: paused.filter(is_of_machines).map(|_| plan::of_pair(record, &scene)),
+            brings_back: paused.map_or_else(Vec::new, |_| plan::brings_back(None, &[record], &scene)),
             pairs: continued.into_iter().map(Held::seen).chain([record]).collect(),
             unsaved: held.unsaved(),
             implementer: sessions.get(&record.implementer.key()),
@@ -185,6 +192,11 @@ impl<R: Records, T: Transcripts, A: Agents> Core<R, T, A> {
         let same = self.screen.thread.as_ref().filter(|last| ***last == made).cloned();
         Some(same.unwrap_or_else(|| Arc::new(made)))
     }
+}
+
+/// A file that was changed under us is the store's: going on with it is no order to a machine.
+fn is_of_machines(reason: &PauseReason) -> bool {
+    *reason != PauseReason::RecordChanged
 }
 
 /// Whether two projections say the same; the conversation is compared by identity.

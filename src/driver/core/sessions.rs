@@ -13,7 +13,7 @@ use crate::model::event::Decision;
 use crate::model::ids::{EntryId, RecordKey, SessionKey, SessionRef};
 use crate::model::outbox::Entry;
 use crate::model::pair::SCHEMA;
-use crate::model::reach::{InFlight, ProbeAsk, ProcessFact, ProcessMark, Transport};
+use crate::model::reach::{InFlight, ProbeAsk, ProcessFact, ProcessMark, Reach, Transport};
 use crate::model::run::GitMark;
 use crate::model::session::{SessionNote, SessionState};
 use crate::model::tree::TreeState;
@@ -305,7 +305,7 @@ impl<R: Records, T: Transcripts, A: Agents> Core<R, T, A> {
                 let seen = reach.seen.clone();
                 let lives = matches!(reach.process, ProcessFact::Alive { .. });
                 if !superseded || known.facts.reach.is_none() {
-                    known.facts.reach = Some(*reach);
+                    known.observed(*reach);
                 }
                 // A loop that goes on must know whether a turn died with the process that is gone.
                 let is_seen = lives || known.facts.note.transport == Some(Transport::Headless);
@@ -383,6 +383,8 @@ impl<R: Records, T: Transcripts, A: Agents> Core<R, T, A> {
         if is_back {
             // What was seen of the dead program says nothing of the new one.
             known.facts.reach = None;
+            known.facts.gone_since = None;
+            known.facts.hindered_since = None;
             known.probed_at = None;
         }
         self.observe(session, now);
@@ -413,7 +415,10 @@ impl<R: Records, T: Transcripts, A: Agents> Core<R, T, A> {
             let Some(known) = self.sessions.get_mut(&key) else { continue };
             let (conversation, reach) = (known.facts.conversation.as_deref(), known.facts.reach.as_ref());
             let over = known.facts.asked.take_if(|asked| !session::still_asks(asked, conversation, reach));
-            let view = session::state(conversation, reach, known.facts.asked.as_ref(), now);
+            let mut view = session::state(conversation, reach, known.facts.asked.as_ref(), now);
+            if let (SessionState::Gone, Some(since)) = (&view.state, known.facts.gone_since) {
+                view.fact.since = Some(since);
+            }
             if let Some(over) = over {
                 known.answered_at = Some(over.at);
                 done.extend(known.asked_in.take());
@@ -434,6 +439,15 @@ impl<R: Records, T: Transcripts, A: Agents> Core<R, T, A> {
 }
 
 impl Known {
+    /// Takes an observation in. What it sees first keeps its time for as long as every later one sees it too.
+    fn observed(&mut self, reach: Reach) {
+        let facts = &mut self.facts;
+        let since = |known: Option<Timestamp>, holds: bool| holds.then(|| known.unwrap_or(reach.at));
+        facts.gone_since = since(facts.gone_since, session::is_gone(&reach));
+        facts.hindered_since = since(facts.hindered_since, reach.ticks.missing().is_some());
+        facts.reach = Some(reach);
+    }
+
     /// Takes the newest state in; the word to be told when a change of it has held long enough.
     fn settle_state(&mut self, state: SessionState, now: Timestamp, steady: SignedDuration) -> Option<&'static str> {
         let Some(told) = &self.told else {

@@ -69,6 +69,7 @@ pub(super) fn goes(draft: &mut Pair<'_>) {
 
 /// A paused or held pair: nothing but what a person wrote goes out; what is in flight is observed.
 fn silent(draft: &mut Pair<'_>) {
+    draft.watch_over();
     let Some((role, persons)) = draft.rec.open().map(|entry| (entry.target, entry.purpose == Purpose::User)) else {
         return;
     };

@@ -4,7 +4,7 @@ use super::super::{pair, prompts};
 use super::baseline::Run;
 use super::controls::{Outcome, no, refuse_in_flight};
 use super::find;
-use super::review::{agreed, begin, close, newest_turn, to_advance};
+use super::review::{agreed, asked_at, begin, close, newest_turn, to_advance};
 use super::steps::live_pair;
 use crate::model::outbox::EntryState;
 use crate::model::pair::{PairRecord, PauseReason};
@@ -67,7 +67,13 @@ pub(super) fn accept(draft: &mut Run<'_>, pairs: &[&PairRecord]) -> Outcome {
         AttemptStatus::Running => {}
         AttemptStatus::NotConverged | AttemptStatus::Stopped | AttemptStatus::Error => {
             let now = draft.now();
-            draft.rec.phases.push(Attempt { status: AttemptStatus::Running, started_at: now, ended_at: None, ..last });
+            draft.rec.phases.push(Attempt {
+                status: AttemptStatus::Running,
+                started_at: now,
+                asked_at: None,
+                ended_at: None,
+                ..last
+            });
         }
         AttemptStatus::Converged | AttemptStatus::Skipped => return no("the phase is decided already"),
     }
@@ -88,6 +94,8 @@ pub(super) fn skip(draft: &mut Run<'_>, pairs: &[&PairRecord]) -> Outcome {
     if running {
         close(draft, pairs, AttemptStatus::Skipped, None);
     } else {
+        // Of one that was never asked for nobody knows since when.
+        let asked_at = asked_at(draft, None).filter(|_| draft.rec.advance_turn_id.is_some());
         draft.rec.phases.push(Attempt {
             n: draft.rec.phases_done.saturating_add(1),
             status: AttemptStatus::Skipped,
@@ -96,6 +104,7 @@ pub(super) fn skip(draft: &mut Run<'_>, pairs: &[&PairRecord]) -> Outcome {
             pair_id: None,
             turn_id: None,
             started_at: now,
+            asked_at,
             ended_at: Some(now),
             summary: String::new(),
             relays: 0,

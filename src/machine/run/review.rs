@@ -13,6 +13,7 @@ use crate::model::command::{Control, Refusal};
 use crate::model::config::PairConfig;
 use crate::model::event::{Decision, EventKind};
 use crate::model::ids::{PairId, RecordKey, Role, TurnId};
+use crate::model::outbox::Purpose;
 use crate::model::pair::{Kickoff, PairRecord, PairState, PairStop, PauseReason};
 use crate::model::run::{After, Attempt, AttemptStatus, PendingCreate, RunRecord, RunState, RunStep, RunStop};
 use crate::model::text::first_line;
@@ -54,6 +55,7 @@ pub(super) fn begin(draft: &mut Run<'_>, turn: &TurnId, whole_turn: bool) {
         .and_then(|conversation| conversation.turns.get(conversation.turn_index(turn)?))
         .and_then(|turn| turn.answer.as_ref())
         .map_or_else(String::new, |answer| first_line(&answer.text));
+    let asked_at = asked_at(draft, Some(turn));
     let run = &mut draft.rec;
     run.pairs_made = run.pairs_made.saturating_add(1);
     let id = PairId::new(format!("{}-p{}", run.id, run.pairs_made));
@@ -66,6 +68,7 @@ pub(super) fn begin(draft: &mut Run<'_>, turn: &TurnId, whole_turn: bool) {
         pair_id: Some(id.clone()),
         turn_id: Some(turn.clone()),
         started_at: now,
+        asked_at,
         ended_at: None,
         summary,
         relays: 0,
@@ -86,6 +89,29 @@ pub(super) fn begin(draft: &mut Run<'_>, turn: &TurnId, whole_turn: bool) {
     });
     draft.decide(format!("phase {n} goes to the reviewer"), format!("turn {turn}"));
     draft.event(EventKind::ChecklistPhaseStarted, None);
+}
+
+/// Since when the phase that now begins is built: its prompt was seen, or, without one, the phase before had ended or a
+/// person had prompted it. `None`: it was tried before, and that attempt has its building.
+pub(super) fn asked_at(draft: &Run<'_>, turn: Option<&TurnId>) -> Option<Timestamp> {
+    let run = &draft.rec;
+    let n = run.phases_done.saturating_add(1);
+    if run.phases.iter().any(|attempt| attempt.n == n) {
+        return None;
+    }
+    let advance = run.outbox.iter().rev().find(|entry| {
+        entry.purpose == Purpose::Advance
+            && entry.delivered_turn_id.is_some()
+            && entry.delivered_turn_id == run.advance_turn_id
+    });
+    let before = || run.attempt().and_then(|attempt| attempt.ended_at);
+    let prompted = || {
+        let conversation = draft.conversation(Role::Implementer)?;
+        let first = run.baseline_turn_id.as_ref().and_then(|turn| conversation.turn_index(turn)).map_or(0, |at| at + 1);
+        let read = turn.and_then(|turn| conversation.turn_index(turn))?;
+        conversation.turns.get(first.min(read))?.prompt.record.at
+    };
+    advance.and_then(|entry| entry.delivered_at).or_else(before).or_else(prompted)
 }
 
 /// A run in review that goes: its pair is made, and from then on it is the pair that moves.

@@ -59,6 +59,7 @@ fn alone(draft: &mut Run<'_>, step: impl FnOnce(&mut Run<'_>)) {
 
 /// A paused run: nothing but what a person wrote goes out.
 fn silent(draft: &mut Run<'_>) {
+    draft.watch_over();
     let Some((role, persons)) = draft.rec.open_entry().map(|entry| (entry.target, entry.purpose == Purpose::User))
     else {
         return;

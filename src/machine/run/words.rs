@@ -39,8 +39,13 @@ pub(super) fn wait(record: &RunRecord, pairs: &[&PairRecord], scene: &Scene<'_>)
 fn advance(draft: &Run<'_>) -> Wait {
     let wait = words::side(draft, Role::Implementer, "is at work");
     let name = draft.name(Role::Implementer);
+    let settles = wait.who == format!("{name} has answered");
     Wait {
-        who: format!("waits for {name} to be free"),
+        who: if settles {
+            format!("the phase is done, {name} is next")
+        } else {
+            format!("waits for {name} to be free")
+        },
         ends: format!("then {name} is asked for the next phase"),
         ..wait
     }
@@ -48,7 +53,9 @@ fn advance(draft: &Run<'_>) -> Wait {
 
 fn probe(draft: &Run<'_>) -> Wait {
     let name = draft.name(Role::Implementer);
-    let wait = words::side(draft, Role::Implementer, "works on the phase");
+    // Whether there is another phase is known with the answer.
+    let works = if draft.rec.phases_done > 0 { "works on the next phase" } else { "works on the phase" };
+    let wait = words::side(draft, Role::Implementer, works);
     let first = draft.rec.after == After::Start && draft.rec.phases.is_empty() && draft.rec.advance_turn_id.is_none();
     let unprompted = wait.who == format!("waits for {name}'s next answer");
     if !unprompted {

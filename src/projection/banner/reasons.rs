@@ -2,10 +2,12 @@
 
 use super::super::facts::SessionFacts;
 use super::super::words;
-use super::super::{Banner, record, reviews};
+use super::super::{Banner, Offer, record, reviews};
 use super::{Case, offer};
+use crate::machine::plan::Act;
 use crate::model::conversation::{Conversation, Outcome, Turn};
 use crate::model::ids::Role;
+use crate::model::outbox::Purpose;
 use crate::model::pair::PauseReason;
 use crate::model::reach::InputBox;
 use crate::model::run::RunState;
@@ -57,13 +59,15 @@ impl Case<'_> {
             }
             None => self.detail(),
         };
-        let builder = self.label(Role::Implementer);
-        let offers = vec![
-            offer("a", "accept", &format!("takes it as an approval, {}", self.accept_words())),
-            offer("p", "as feedback", &format!("sends {reviewer}'s answer to {builder}")),
-            Self::write(),
-            self.stop(),
-        ];
+        let is_feedback = self.record.plan.as_ref().is_none_or(|plan| {
+            matches!(
+                plan.act,
+                Act::Sends { purpose: Purpose::ToImplementer, .. } | Act::Shows { to: Role::Implementer, .. }
+            )
+        });
+        let accept = offer("a", "accept", &format!("takes it as an approval, {}", self.accept_words()));
+        let go_on = self.go_on(if is_feedback { "as feedback" } else { "go on" });
+        let offers = [accept].into_iter().chain(go_on).chain([Self::write(), self.stop()]).collect();
         Banner { reason: Some(PauseReason::NearMiss), headline: format!("{reviewer} nearly approved"), lines, offers }
     }
 
@@ -91,10 +95,7 @@ impl Case<'_> {
             reason: Some(PauseReason::PhaseLimit),
             headline: format!("{} went through", words::count(done, "phase")),
             lines: vec![format!("The run was to ask you after {cap}.")],
-            offers: vec![
-                offer("p", "go on", &format!("asks {} for the next phase", self.label(Role::Implementer))),
-                self.stop(),
-            ],
+            offers: self.go_on("go on").into_iter().chain([self.stop()]).collect(),
         }
     }
 
@@ -102,6 +103,8 @@ impl Case<'_> {
         let (role, turn) = self.newest_human();
         let interrupted = turn.is_some_and(|turn| turn.outcome == Some(Outcome::Interrupted));
         let who = self.label(role);
+        // Screen, watch and status read the record's own words: not everybody who says them has the transcripts.
+        let said = self.detail().first().map(|told| told.split(": ").next().unwrap_or(told).to_owned());
         let mut lines = Vec::new();
         if let Some(turn) = turn {
             let at = turn.prompt.record.at.map(|at| format!(" at {}", self.clock(at))).unwrap_or_default();
@@ -114,8 +117,11 @@ impl Case<'_> {
         } else {
             lines.extend(self.detail());
         }
-        let headline = if interrupted { format!("you interrupted {who}") } else { format!("you wrote to {who}") };
-        let offers = vec![offer("p", "go on", &self.going_on()), Self::write(), self.pane(role), self.stop()];
+        let headline = said.unwrap_or_else(|| {
+            if interrupted { format!("you interrupted {who}") } else { format!("you wrote to {who}") }
+        });
+        let go_on = self.go_on("go on");
+        let offers = go_on.into_iter().chain([Self::write(), self.pane(role), self.stop()]).collect();
         Banner { reason: Some(PauseReason::UserTyped), headline, lines, offers }
     }
 
@@ -138,15 +144,15 @@ impl Case<'_> {
         let role = self.awaited();
         let who = self.label(role);
         let turn = self.record.conversation(role).and_then(Conversation::newest);
-        let ours = turn.is_some_and(|turn| self.is_ours(role, turn));
-        let what = if ours { format!("asks {who} again to go on") } else { format!("waits for {who}'s next answer") };
+        let asks = self.record.plan.as_ref().is_none_or(|plan| matches!(plan.act, Act::Sends { .. }));
+        let go_on = self.go_on(if asks { "ask again" } else { "go on" });
         let at = turn.and_then(|turn| turn.ended_at).map(|at| format!(" at {}", self.clock(at))).unwrap_or_default();
         let lines = vec![format!("{who}'s turn ended{at} without a text.")];
         Banner {
             reason: Some(PauseReason::NoAnswer),
             headline: format!("{who} gave no answer"),
             lines,
-            offers: vec![offer("p", "ask again", &what), self.pane(role), self.stop()],
+            offers: go_on.into_iter().chain([self.pane(role), self.stop()]).collect(),
         }
     }
 
@@ -164,12 +170,14 @@ impl Case<'_> {
             (Some(at), None) => format!("It ends at {}; nothing goes on by itself.", self.clock(at)),
             (None, _) => "When it ends is not known; nothing goes on by itself.".to_owned(),
         });
-        let offers = vec![offer("p", "try now", &format!("asks {who} to go on")), self.stop()];
+        let offers = self.go_on("try now").into_iter().chain([self.stop()]).collect();
         Banner { reason: Some(PauseReason::Limit), headline: format!("{who} is at its limit"), lines, offers }
     }
 
     pub(super) fn session_changed(&self) -> Banner {
-        let role = self.side_where(|side| side.reach.as_ref().is_some_and(|reach| reach.replaced_by.is_some()));
+        let role = self.named_side().unwrap_or_else(|| {
+            self.side_where(|side| side.reach.as_ref().is_some_and(|reach| reach.replaced_by.is_some()))
+        });
         let who = self.label(role);
         let mut lines = Vec::new();
         if let Some(key) = self.session_key(role) {
@@ -209,12 +217,7 @@ impl Case<'_> {
     }
 
     pub(super) fn agent_gone(&self) -> Banner {
-        // The record names the side that is gone; what is seen now may be another thing.
-        let told = self.detail().first().cloned().unwrap_or_default();
-        let named = [Role::Implementer, Role::Reviewer]
-            .into_iter()
-            .find(|role| told.strip_prefix(self.label(*role)).is_some_and(|rest| rest.starts_with([':', ' '])));
-        let role = named.unwrap_or_else(|| {
+        let role = self.named_side().unwrap_or_else(|| {
             self.side_where(|side| {
                 side.reach.as_ref().is_some_and(|reach| {
                     reach.transport.is_none() || reach.process == crate::model::reach::ProcessFact::Dead
@@ -228,12 +231,44 @@ impl Case<'_> {
         if lines.is_empty() {
             lines.push(format!("Nothing answers for {who}."));
         }
-        let offers = vec![
-            offer("b", "bring back", &format!("resumes {who}'s session, then goes on")),
-            self.pane(role),
-            self.stop(),
-        ];
+        let offers = vec![self.bring_back(role, ", then goes on"), self.pane(role), self.stop()];
         Banner { reason: Some(PauseReason::AgentGone), headline: format!("{who} is gone"), lines, offers }
+    }
+
+    /// The side that the record's own words begin with; what is seen now may be another thing.
+    fn named_side(&self) -> Option<Role> {
+        let told = self.detail().first().cloned().unwrap_or_default();
+        [Role::Implementer, Role::Reviewer]
+            .into_iter()
+            .find(|role| told.strip_prefix(self.label(*role)).is_some_and(|rest| rest.starts_with([':', ' '])))
+    }
+
+    /// What bringing back will do: every session that it resumes, and where.
+    fn bring_back(&self, gone: Role, then: &str) -> Offer {
+        let sides = match self.record.brings_back.as_slice() {
+            [] => vec![gone],
+            sides => sides.to_vec(),
+        };
+        let whose: Vec<String> = sides.iter().map(|role| format!("{}'s", self.label(*role))).collect();
+        let what = if whose.len() == 1 { "session" } else { "sessions" };
+        let what = format!("resumes {} {what} in a new tmux window{then}", whose.join(" and "));
+        offer("b", "bring back", &what)
+    }
+
+    /// A side that a pause for another reason would go on with, and that has gone meanwhile.
+    pub(super) fn gone_meanwhile(&self, reason: PauseReason) -> Option<Banner> {
+        let plan = self.record.plan.as_ref().filter(|_| reason != PauseReason::AgentGone)?;
+        let Act::Pauses(PauseReason::AgentGone, why) = &plan.act else { return None };
+        let role = [Role::Implementer, Role::Reviewer].into_iter().find(|role| why.starts_with(self.label(*role)))?;
+        let who = self.label(role);
+        let since = self.record.side(role).and_then(|side| side.gone_since);
+        let seen = why.strip_prefix(&format!("{who} is gone: ")).unwrap_or(why);
+        let at = since.map(|at| format!(" since {}", self.clock(at))).unwrap_or_default();
+        let before = self.paused(reason);
+        let mut lines = vec![format!("Gone{at}: {seen}."), format!("Before that: {}.", before.headline)];
+        lines.extend(before.lines);
+        let offers = vec![self.bring_back(role, "; then you decide"), self.pane(role), self.stop()];
+        Some(Banner { reason: Some(PauseReason::AgentGone), headline: format!("{who} is gone"), lines, offers })
     }
 
     pub(super) fn agent_error(&self) -> Banner {
@@ -252,7 +287,7 @@ impl Case<'_> {
         if let Some(retry) = retry {
             lines.push(format!("Tried again {}.", words::count(retry.n.saturating_sub(1), "time")));
         }
-        let offers = vec![offer("p", "again", &format!("asks {who} to go on")), self.pane(role), self.stop()];
+        let offers = self.go_on("again").into_iter().chain([self.pane(role), self.stop()]).collect();
         Banner { reason: Some(PauseReason::AgentError), headline: format!("{who}'s turn failed"), lines, offers }
     }
 
@@ -267,7 +302,7 @@ impl Case<'_> {
             reason: Some(PauseReason::DeliveryFailed),
             headline: format!("{what} to {who} not seen"),
             lines,
-            offers: self.delivery_offers(to),
+            offers: self.delivery_offers(to, self.go_on("look again")),
         }
     }
 

@@ -54,7 +54,7 @@ pub fn strip(run: &RunView, room: usize) -> Vec<Span> {
         }
     }
     if let Some(now) = run.phase.filter(|now| marks.iter().all(|(n, _)| n != now)) {
-        let shown = if run.first_wait { Standing::Waits } else { run.standing };
+        let shown = if run.first_wait || run.phase_asked { Standing::Waits } else { run.standing };
         marks.push((now, standing(shown)));
     }
     let reached = run.phases.iter().map(|phase| phase.n).chain(run.phase).max().unwrap_or(0);

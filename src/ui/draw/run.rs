@@ -94,6 +94,7 @@ fn header(run: &RunView, columns: usize, rows: usize, pane: Pane, times: &Times)
 pub fn title(run: &RunView, columns: usize, state: Vec<Span>) -> Row {
     let state_width: usize = state.iter().map(Span::width).sum();
     let phase = match run.phase {
+        Some(_) if run.phase_asked => " · next phase ".to_owned(),
         Some(n) => format!(" · phase {n} "),
         None if run.phases.is_empty() => String::new(),
         None => " · ".to_owned(),

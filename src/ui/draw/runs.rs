@@ -128,6 +128,7 @@ fn first_line(run: &RunView, columns: usize, narrow: bool, times: &Times) -> Row
             1 => format!("1 phase  {}", run.state_word),
             n => format!("{n} phases  {}", run.state_word),
         },
+        (Some(_), false) if run.phase_asked => "next".to_owned(),
         (Some(phase), false) if narrow => format!("ph {phase}"),
         (Some(phase), false) => format!("phase {phase}"),
         (None, false) => "pair".to_owned(),

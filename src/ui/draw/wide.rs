@@ -147,8 +147,10 @@ fn run_beside(app: &mut App, painter: &mut Painter<'_>, area: Rect, times: &Time
 fn title(run: &RunView, columns: usize) -> Row {
     let state = bits::state_word(run);
     let mut words = vec![toned(Tone::Strong, &run.name)];
-    if let Some(n) = run.phase {
-        words.push(text(format!(" · phase {n}")));
+    match run.phase {
+        Some(_) if run.phase_asked => words.push(text(" · next phase")),
+        Some(n) => words.push(text(format!(" · phase {n}"))),
+        None => {}
     }
     if let Some(phase) = run.phases.last().filter(|phase| Some(phase.n) == run.phase && !phase.summary.is_empty()) {
         words.push(text(format!(" · {}", phase.summary)));

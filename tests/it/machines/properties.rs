@@ -137,6 +137,9 @@ fn happen(world: &mut World, deed: Deed, answers: &mut u32) {
             agency.on_its_way = on_its_way;
             world.wait(3);
         }
+        Deed::Order(n) if order(n) == Control::Resume => {
+            super::plans::go_on_as_said(world);
+        }
         Deed::Order(n) => {
             let _ = world.control(&order(n));
         }

@@ -103,6 +103,7 @@ pub fn run(name: &str) -> RunView {
         ]
         .map(|(name, why)| (name.to_owned(), why.to_owned()))
         .to_vec(),
+        phase_asked: false,
         first_wait: false,
         unreviewed: false,
         read_only: None,
