@@ -62,7 +62,7 @@ fn wait_for(session: &SessionRef, settings: &Settings, pane: &Pane) -> Result<St
             Agent::Codex => codex::held_in(&session.session_id, pane),
         };
         if named {
-            return Ok(format!("{agent} is back in pane {place}"));
+            return Ok(format!("{agent} is back in pane {place}{}", window_of(pane)));
         }
         if let Some(other) = named_in(agent, pane, settings).filter(|other| *other != session.session_id) {
             return Err(format!("{agent} in pane {place} came up on another session: {agent}:{other}"));
@@ -83,6 +83,15 @@ fn wait_for(session: &SessionRef, settings: &Settings, pane: &Pane) -> Result<St
         return Ok(format!("{agent} is back in pane {place}"));
     }
     Err(format!("{agent} has not come up on this session yet; look at pane {place}"))
+}
+
+/// Where its pane is, as a person finds it: the window's number and tmux's session.
+fn window_of(pane: &Pane) -> String {
+    let number = pane.server.told(&["display-message", "-p", "-t", pane.id.as_str(), "#{window_index}"], &[]);
+    match number.as_deref().map(str::trim) {
+        Ok(number) if !number.is_empty() => format!(", window {number} of tmux's session {}", pane.session),
+        _ => String::new(),
+    }
 }
 
 /// The session that the agent in this pane names.

@@ -117,6 +117,10 @@ impl CodexSession {
         reach.place = format!("pid {}", holder.process.pid);
         reach.seen.clone_from(&self.seen);
         let pane = threads::pane_of(holder, &self.id, settings);
+        if pane.is_err() && holder.is_daemon {
+            // Codex goes on with a thread when its terminal is quit; what it asks there is seen by nobody.
+            reach.place = server_place(holder.windows(settings).is_empty());
+        }
         if let Ok(pane) = &pane {
             pane.id.as_str().clone_into(&mut reach.place);
             if threads::asks(&pane.title) {
@@ -269,6 +273,12 @@ impl CodexSession {
         self.queues.insert(program, known);
         known
     }
+}
+
+/// Where a thread is that no pane shows; `alone`: Codex has no terminal open at all.
+fn server_place(alone: bool) -> String {
+    let pane = if alone { "its pane is gone" } else { "in no pane that names it" };
+    format!("codex's background server, {pane}")
 }
 
 fn with_typing(

@@ -258,7 +258,7 @@ impl Server {
         Program::new("tmux", words).without("TMUX").input(input).limit(Duration::from_secs(10)).run()
     }
 
-    fn told<S: AsRef<OsStr>>(&self, arguments: &[S], input: &[u8]) -> Result<String, String> {
+    pub(in crate::agent) fn told<S: AsRef<OsStr>>(&self, arguments: &[S], input: &[u8]) -> Result<String, String> {
         self.ask(arguments, input)?.content()
     }
 

@@ -3,7 +3,7 @@
 
 mod reasons;
 
-use jiff::SignedDuration;
+use jiff::{SignedDuration, Timestamp};
 
 use super::facts::{Facts, RecordFacts};
 use super::words::{self, Labels};
@@ -42,6 +42,20 @@ pub fn banner(record: &RecordFacts<'_>, labels: &Labels, facts: &Facts<'_>) -> O
         return case.ended_pair();
     }
     case.open_dialog().or_else(|| case.by_hand()).or_else(|| case.held())
+}
+
+/// What going on will do, in words.
+#[must_use]
+pub fn planned(record: &RecordFacts<'_>, labels: &Labels, facts: &Facts<'_>, plan: &Plan) -> String {
+    Case { record, facts, labels }.planned(plan)
+}
+
+/// Since when the side that the banner calls gone is gone, where the record was paused for another reason before.
+#[must_use]
+pub fn gone_since(record: &RecordFacts<'_>, labels: &Labels, facts: &Facts<'_>) -> Option<Timestamp> {
+    let case = Case { record, facts, labels };
+    let (role, _) = case.gone_side(record::pause_reason(record)?)?;
+    record.side(role)?.gone_since
 }
 
 impl Case<'_> {
@@ -103,7 +117,7 @@ impl Case<'_> {
         offer("w", "write", "tell one of them something")
     }
 
-    fn clock(&self, at: jiff::Timestamp) -> String {
+    fn clock(&self, at: Timestamp) -> String {
         words::moment(at, self.facts.now, self.facts.zone)
     }
 

@@ -27,6 +27,11 @@ pub fn view(record: &RecordFacts<'_>, facts: &Facts<'_>) -> Option<RunView> {
     if let (Some(at), true) = (limit_end(record), standing == Standing::Limit) {
         wait.ends = format!("goes on at {}", words::moment(at, facts.now, facts.zone));
     }
+    // What changed last is what its time is of.
+    wait.since = banner::gone_since(record, &labels, facts).or(wait.since);
+    if let (Some(plan), true) = (&record.plan, standing == Standing::Paused) {
+        wait.what = format!("going on: {}", banner::planned(record, &labels, facts, plan));
+    }
     let mut view = RunView {
         revision: revision(record),
         name: name(record, &key, implementer),

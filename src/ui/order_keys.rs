@@ -428,7 +428,7 @@ fn no_pane(way: Option<Transport>, label: &str, place: &str) -> Option<String> {
     match way {
         Some(Transport::Scripted) => Some("a scripted agent has no pane".to_owned()),
         Some(Transport::Headless) => Some(format!("{label} runs without a pane")),
-        Some(Transport::Tmux) => None,
+        Some(Transport::Tmux) if place.is_empty() => None,
         _ if place.starts_with('%') => None,
         _ if place.is_empty() => Some(format!("{label} is in no tmux pane that trellis sees")),
         _ => Some(format!("{label} is in no tmux pane: {place}")),

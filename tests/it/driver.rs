@@ -234,6 +234,74 @@ fn an_order_meant_for_another_state_is_refused() {
     assert_eq!(refusal.kind, RefusalKind::Unknown);
 }
 
+/// Who stops or pauses a run means this run, wherever it is by now; never another one.
+#[test]
+fn a_stop_and_a_pause_hold_whatever_moved_meanwhile() {
+    for control in [Control::Stop, Control::Pause] {
+        let mut world = World::new();
+        world.replies = Box::new(|_, _| Some("Did it.".to_owned()));
+        let run = world.new_run(FirstPhase::Next);
+        let seen = world.core.projection(world.now).runs[0].revision;
+        world.person_types(&claude(), "do phase one");
+        world.until(seconds(30), "the review", |world| world.run(&run).step == Some(RunStep::Review));
+        assert_ne!(world.core.projection(world.now).runs[0].revision, seen, "it has moved");
+        // What means something else by now is refused.
+        let skip = Command::Control { target: run.clone(), expect: Some(seen), control: Control::Skip };
+        let Reply::Refused(refusal) = world.order(skip) else { panic!("skipped another phase") };
+        assert_eq!(refusal.kind, RefusalKind::Moved);
+        let order = Command::Control { target: run.clone(), expect: Some(seen), control: control.clone() };
+        assert!(matches!(world.order(order), Reply::Done { .. }), "{}", control.name());
+        let record = world.run(&run);
+        assert_eq!(record.stop_reason.is_some(), control == Control::Stop);
+        assert_eq!(record.paused_reason, (control == Control::Pause).then_some(PauseReason::Manual));
+    }
+}
+
+/// An agent that ends while its run waits for a person is seen to be gone, since then, before any key is pressed.
+#[test]
+fn an_agent_that_ends_while_a_person_is_waited_for_is_shown_gone_before_a_key() {
+    let mut world = World::new();
+    world.replies = Box::new(|session, text| match session == &codex().key() {
+        true => Some("Two remarks.".to_owned()),
+        false => (!text.contains("Two remarks")).then(|| "Did it.".to_owned()),
+    });
+    let run = world.new_run(FirstPhase::Next);
+    world.person_types(&claude(), "do phase one");
+    world.until(seconds(60), "feedback", |world| world.prompts(&claude()).len() == 3);
+    world.talks.borrow_mut().interrupt(&claude().key(), world.now);
+    world.hint();
+    let headline = |world: &mut World| {
+        let projection = world.core.projection(world.now);
+        projection.runs[0].banner.clone().map(|banner| banner.headline).unwrap_or_default()
+    };
+    world.until(seconds(20), "the pause", |world| world.pair_of(&run).paused_reason.is_some());
+    assert_eq!(headline(&mut world), "you interrupted claude");
+    let view = world.core.projection(world.now).runs[0].clone();
+    assert_eq!(view.sentence, "you interrupted claude");
+    let offer = view.banner.unwrap().offers[0].clone();
+    assert_eq!(
+        (offer.key.as_str(), offer.what.starts_with("sends the same message to claude")),
+        ("p", true),
+        "{offer:?}"
+    );
+    world.pass(seconds(60));
+    world.dead.push(claude().key());
+    let died = world.now;
+    world.pass(seconds(5));
+    assert_eq!(headline(&mut world), "claude is gone");
+    let view = world.core.projection(world.now).runs[0].clone();
+    let since = view.wait.since.unwrap();
+    assert!(since >= died && since <= died + seconds(5), "{since} for {died}");
+    assert_eq!(view.banner.unwrap().offers[0].what, "resumes claude's session in a new tmux window; then you decide");
+    let Reply::Done { note, .. } = world.control(&run, Control::BringBack) else { panic!("refused") };
+    assert_eq!(note, "resumes claude's session in a new tmux window; the log names the panes");
+    world.pass(seconds(8));
+    assert_eq!(headline(&mut world), "you interrupted claude", "and the person decides what they were asked");
+    let log = world.core.projection(world.now).log.clone();
+    let back = log.iter().find(|line| line.what.starts_with("brought claude:c-1 back")).unwrap();
+    assert_eq!(back.record.as_deref(), Some(run.as_str()));
+}
+
 #[test]
 fn an_answer_to_a_relay_that_was_replaced_is_refused() {
     let mut world = World::new();

@@ -8,7 +8,7 @@ use super::kept::Kept;
 use crate::driver::ports::{Agents, Job, Records, SaveError, Transcripts};
 use crate::machine::{Delivery, Effect, PairOrder, SentReport, Step, pair, run};
 use crate::model::command::{Control, Refusal, RefusalKind};
-use crate::model::ids::{PairId, RecordKey, Role, SessionRef};
+use crate::model::ids::{PairId, RecordKey, Role, SessionKey, SessionRef};
 use crate::model::pair::PairRecord;
 use crate::model::reach::SendReport;
 use crate::model::run::RunRecord;
@@ -24,6 +24,8 @@ pub struct Acted {
     pub refused: Option<Refusal>,
     /// The decision, in words.
     pub words: Option<String>,
+    /// Sessions that are brought back.
+    pub resumes: Vec<SessionKey>,
 }
 
 impl<R: Records, T: Transcripts, A: Agents> Core<R, T, A> {
@@ -36,7 +38,10 @@ impl<R: Records, T: Transcripts, A: Agents> Core<R, T, A> {
             Effect::Send(delivery) => self.begin_sending(key, delivery, false),
             Effect::PressEnter(delivery) => self.begin_sending(key, delivery, true),
             Effect::Clipboard { text } => self.agents.begin(Job::Clipboard(text)),
-            Effect::BringBack(session) => self.bring_back(session, format!("{key} {now}")),
+            Effect::BringBack(session) => {
+                acted.resumes.push(session.key());
+                self.bring_back(session, format!("{key} {now}"));
+            }
             Effect::CreatePair(record) => self.create_pair_for(key, *record, acted, now),
             Effect::OrderPair(id, order) => self.order_pair(key, &id, &order, acted, now),
             Effect::CreateRun(record) => self.create_run_on(*record, acted, now),
@@ -167,7 +172,10 @@ impl<R: Records, T: Transcripts, A: Agents> Core<R, T, A> {
         let step = self.pair_step(run, id, order, now);
         match step {
             Some(Ok(step)) => match self.law(step, now) {
-                Ok(of_pair) => acted.words = of_pair.words.or(acted.words.take()),
+                Ok(of_pair) => {
+                    acted.words = of_pair.words.or(acted.words.take());
+                    acted.resumes.extend(of_pair.resumes);
+                }
                 Err(error) => acted.refused = Some(not_saved(&error)),
             },
             Some(Err(refusal)) => acted.refused = Some(refusal),

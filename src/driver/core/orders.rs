@@ -153,7 +153,8 @@ impl<R: Records, T: Transcripts, A: Agents> Core<R, T, A> {
         if let Some(refusal) = acted.refused {
             return Err(refusal);
         }
-        let note = acted.words.unwrap_or_else(|| done_words(control).to_owned());
+        let resumed = resumed_words(&acted.resumes);
+        let note = acted.words.or(resumed).unwrap_or_else(|| done_words(control).to_owned());
         Ok(Reply::Done { record: Some(acted.made.unwrap_or(key)), note })
     }
 
@@ -380,6 +381,18 @@ const fn holds_whatever_moved(control: &Control) -> bool {
 /// Controls that mean the same whatever the pair just did.
 const fn is_of_the_run_alone(control: &Control) -> bool {
     matches!(control, Control::Rename { .. } | Control::Configure { .. } | Control::RunOn | Control::Discard)
+}
+
+/// What is brought back, and where to look for it.
+fn resumed_words(sessions: &[SessionKey]) -> Option<String> {
+    let agents: Vec<&str> = sessions.iter().map(|session| session.agent.as_str()).collect();
+    let whose = match agents.as_slice() {
+        [] => return None,
+        [one] => format!("{one}'s session"),
+        [one, other] if one != other => format!("{one}'s and {other}'s sessions"),
+        _ => "both sessions".to_owned(),
+    };
+    Some(format!("resumes {whose} in a new tmux window; the log names the panes"))
 }
 
 fn unknown(key: &RecordKey) -> Refusal {

@@ -304,11 +304,13 @@ impl<R: Records, T: Transcripts, A: Agents> Core<R, T, A> {
                 known.probing = None;
                 let seen = reach.seen.clone();
                 let lives = matches!(reach.process, ProcessFact::Alive { .. });
+                let was = known.facts.reach.clone();
                 if !superseded || known.facts.reach.is_none() {
                     known.observed(*reach);
                 }
                 // A loop that goes on must know whether a turn died with the process that is gone.
                 let is_seen = lives || known.facts.note.transport == Some(Transport::Headless);
+                self.tell_move(&session, was.as_ref(), now);
                 self.keep_seen(&session, seen);
                 if lives {
                     self.read_unused(&session, now);
@@ -365,6 +367,40 @@ impl<R: Records, T: Transcripts, A: Agents> Core<R, T, A> {
         }
     }
 
+    /// A line in the log of every record that uses a session; of a session that none uses, in the log alone.
+    fn tell_of(&mut self, session: &SessionKey, what: &str, evidence: &str, now: Timestamp) {
+        let users = self.books.with_session(session);
+        let is_run = |key: &RecordKey| matches!(key, RecordKey::Run(_));
+        let has_run = users.iter().any(is_run);
+        let mut records: Vec<Option<String>> =
+            users.iter().filter(|key| !has_run || is_run(key)).map(|key| Some(key.as_str().to_owned())).collect();
+        if records.is_empty() {
+            records.push(None);
+        }
+        for record in records {
+            let (what, evidence) = (what.to_owned(), evidence.to_owned());
+            self.tell(Decision { at: now, record, what, evidence, decided: true }, now);
+        }
+    }
+
+    /// An agent that goes on elsewhere than where a person saw it: said once, with both places.
+    fn tell_move(&mut self, session: &SessionKey, was: Option<&Reach>, now: Timestamp) {
+        let is = self.sessions.get(session).and_then(|known| known.facts.reach.as_ref());
+        let Some((was, is)) = was.zip(is) else { return };
+        let lives = |reach: &Reach| matches!(reach.process, ProcessFact::Alive { .. });
+        let in_terminal = |reach: &Reach| reach.transport == Some(Transport::Tmux) && !reach.place.is_empty();
+        let is_used = !self.books.with_session(session).is_empty();
+        if !self.drives()
+            || !is_used
+            || was.place == is.place
+            || ![was, is].into_iter().all(|at| lives(at) && in_terminal(at))
+        {
+            return;
+        }
+        let what = format!("{} was in {} and is in {} now", session.agent, was.place, is.place);
+        self.tell_of(session, &what, "an observation of its process and its pane", now);
+    }
+
     fn brought_back(&mut self, session: &SessionKey, result: Result<String, String>, now: Timestamp) {
         let is_back = result.is_ok();
         if is_back {
@@ -376,8 +412,7 @@ impl<R: Records, T: Transcripts, A: Agents> Core<R, T, A> {
             Ok(how) => (format!("brought {session} back: {how}"), false),
             Err(why) => (format!("can't bring {session} back: {why}"), true),
         };
-        let evidence = "the agent's program was started on its session".to_owned();
-        self.tell(Decision { at: now, record: None, what: what.clone(), evidence, decided: true }, now);
+        self.tell_of(session, &what, "the agent's program was started on its session", now);
         self.notice(what, is_error, now);
         let known = self.sessions.entry(session.clone()).or_default();
         if is_back {

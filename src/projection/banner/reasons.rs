@@ -255,11 +255,18 @@ impl Case<'_> {
         offer("b", "bring back", &what)
     }
 
-    /// A side that a pause for another reason would go on with, and that has gone meanwhile.
-    pub(super) fn gone_meanwhile(&self, reason: PauseReason) -> Option<Banner> {
-        let plan = self.record.plan.as_ref().filter(|_| reason != PauseReason::AgentGone)?;
+    /// Which side that is, and what was seen. A run that a person paused stays paused by them.
+    pub(super) fn gone_side(&self, reason: PauseReason) -> Option<(Role, &str)> {
+        let is_other = !matches!(reason, PauseReason::AgentGone | PauseReason::Manual);
+        let plan = self.record.plan.as_ref().filter(|_| is_other)?;
         let Act::Pauses(PauseReason::AgentGone, why) = &plan.act else { return None };
         let role = [Role::Implementer, Role::Reviewer].into_iter().find(|role| why.starts_with(self.label(*role)))?;
+        Some((role, why))
+    }
+
+    /// A side that a pause for another reason would go on with, and that has gone meanwhile.
+    pub(super) fn gone_meanwhile(&self, reason: PauseReason) -> Option<Banner> {
+        let (role, why) = self.gone_side(reason)?;
         let who = self.label(role);
         let since = self.record.side(role).and_then(|side| side.gone_since);
         let seen = why.strip_prefix(&format!("{who} is gone: ")).unwrap_or(why);

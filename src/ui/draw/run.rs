@@ -300,16 +300,12 @@ pub fn phases(app: &App, run: &RunView, room: usize, focused: bool, columns: usi
         let again = run.phases.iter().take(at).any(|before| before.n == phase.n);
         let name = if phase.summary.is_empty() { "–".to_owned() } else { phase.summary.clone() };
         let name = if again { again_name(&name, phase.by_user, columns, wide) } else { name };
-        let took = phase.ended_at.map_or_else(
-            || "now".to_owned(),
-            |ended| {
-                if phase.status == crate::model::run::AttemptStatus::Skipped {
-                    "–".to_owned()
-                } else {
-                    span(ended.duration_since(phase.started_at).as_secs())
-                }
-            },
-        );
+        let took = if phase.status == crate::model::run::AttemptStatus::Skipped {
+            "–".to_owned()
+        } else {
+            // Of the one that runs: so far. It changes with the header's time.
+            span(phase.ended_at.unwrap_or(app.now).duration_since(phase.started_at).as_secs().max(0))
+        };
         let mut body = vec![text(format!("{:>2} ", phase.n)), toned(tone, glyph), text(format!(" {name}"))];
         if phase.by_user {
             body.push(text(" (you)"));

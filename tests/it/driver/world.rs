@@ -93,6 +93,19 @@ impl Talks {
         self.changed.push(session.clone());
     }
 
+    /// A person stops the open turn.
+    pub fn interrupt(&mut self, session: &SessionKey, at: Timestamp) {
+        let count = self.conversations[session].turns.len();
+        let position = self.position(&format!("{}-i{count}", session.session_id), at);
+        let conversation = self.conversations.get_mut(session).unwrap();
+        Self::note(conversation, &position);
+        let turn = conversation.turns.last_mut().unwrap();
+        turn.outcome = Some(TurnOutcome::Interrupted);
+        turn.ended_at = Some(at);
+        turn.last_record = position;
+        self.changed.push(session.clone());
+    }
+
     /// The open turn fails.
     pub fn fail(&mut self, session: &SessionKey, failure: Failure, at: Timestamp) {
         let count = self.conversations[session].turns.len();

@@ -432,7 +432,7 @@ fn waits_in_words() {
     world.answer(R, "Fix the total.");
     world.wait(4);
     let held = wait(&world);
-    assert_eq!(held.who, "a relay to claude is held");
+    assert_eq!(held.who, "a relay goes to claude", "whether it is held for long is not seen in one look");
     assert_eq!(held.what, "claude's box holds text of yours");
     world.prompt(I, "mine");
     world.wait(1);

@@ -499,3 +499,52 @@ fn waits_in_words() {
     world.control(&Control::Pause).unwrap();
     assert_eq!(wait(&world).who, "paused by you");
 }
+
+/// A phase is counted from the ask: half an hour of building and three minutes of review are 33 minutes.
+#[test]
+fn a_phase_takes_from_the_ask_to_the_approval() {
+    let took = |world: &World, n: usize| {
+        let attempt = &world.run().phases[n];
+        attempt.ended_at.unwrap().duration_since(attempt.since()).as_secs()
+    };
+    let mut world = World::new();
+    world.new_run(RunConfig::default()).unwrap();
+    world.pass(600);
+    world.prompt(I, "please build phase one");
+    world.pass(1_800);
+    world.answer(I, "Phase one is built.");
+    world.wait(4);
+    world.take(R);
+    world.pass(180);
+    world.answer(R, "LGTM");
+    world.wait(6);
+    assert!((1_980..2_000).contains(&took(&world, 0)), "of the person's own prompt: {}", took(&world, 0));
+    // Asked with the phase prompt.
+    let asked = world.now;
+    world.take(I);
+    world.pass(1);
+    world.pass(1_800);
+    world.answer(I, "Phase two is built.");
+    world.wait(4);
+    assert!(world.run().phases[1].since() <= asked + jiff::SignedDuration::from_secs(1));
+    world.take(R);
+    world.pass(180);
+    world.control(&Control::Retry).unwrap();
+    world.wait(4);
+    let again = world.run().phases.last().unwrap().clone();
+    assert_eq!(again.since(), again.started_at, "a second attempt has no building of its own");
+    world.take(R);
+    world.wait(2);
+    // Begun without the phase prompt: it counts from the end of the one before.
+    world.missing_tick(I, "claude's box holds text of yours");
+    world.control(&Control::Accept).unwrap();
+    let ended = world.run().phases.last().unwrap().ended_at.unwrap();
+    world.prompt(I, "phase three, please");
+    world.wait(2);
+    world.clear_box(I);
+    world.pass(900);
+    world.answer(I, "Phase three is built.");
+    world.wait(6);
+    assert_eq!(world.run().phases.len(), 4, "{:?}", world.run().phases);
+    assert_eq!(world.run().phases[3].since(), ended);
+}

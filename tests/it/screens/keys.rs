@@ -75,7 +75,7 @@ fn each_banner_is_resolved_by_its_keys() {
         scenes::one(run)
     };
     assert_eq!(ordered(of("near_miss"), "Enter a y"), [Control::Accept]);
-    assert_eq!(ordered(of("near_miss"), "Enter p"), [Control::AsFeedback]);
+    assert_eq!(ordered(of("near_miss"), "Enter p"), [Control::Resume], "the machine knows what that is");
     assert_eq!(ordered(of("limit"), "Enter p"), [Control::Resume]);
     assert_eq!(ordered(of("session_changed"), "Enter f"), [Control::Follow]);
     assert_eq!(ordered(of("agent_gone"), "Enter b"), [Control::BringBack]);
