@@ -13,3 +13,10 @@ fn a_thread_that_nobody_holds_is_gone() {
     assert_eq!(reach.transport, None);
     assert_eq!(reach.on_its_way, OnItsWay::No);
 }
+
+/// A thread outlives its terminal in Codex's background server: where it is then says so.
+#[test]
+fn a_thread_in_the_background_server_alone_says_so() {
+    assert_eq!(server_place(true), "codex's background server, its pane is gone");
+    assert_eq!(server_place(false), "codex's background server, in no pane that names it");
+}

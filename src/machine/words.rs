@@ -248,7 +248,7 @@ pub(super) fn busy<R: Loop>(draft: &Draft<'_, R>, role: Role, idle: &IdleVerdict
         Busy::Question(question) => format!("it asks you: {question}"),
         Busy::QueuedPrompt => "a prompt waits in its queue".to_owned(),
         Busy::Background(count) => session::background(*count),
-        Busy::Quiet(_) => "it was at work a moment ago".to_owned(),
+        Busy::Quiet(_) => quiet(draft),
         Busy::InFlight(record) => format!("a message of {record} is on its way to it"),
     });
     words.take(2).collect::<Vec<_>>().join(", ")
