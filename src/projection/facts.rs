@@ -34,6 +34,8 @@ pub struct Facts<'a> {
     pub driver: DriverFact,
     /// The home's folder.
     pub home: &'a str,
+    /// Agents are started in windows of tmux; those of a demo are not.
+    pub opens_windows: bool,
     /// Things said once.
     pub notices: &'a [Notice],
     /// Runs and pairs without a run.

@@ -245,6 +245,7 @@ impl Stage {
             seq: 1,
             driver: DriverFact::Here,
             home: "/home/p/.trellis",
+            opens_windows: true,
             notices: &[],
             records: vec![self.record()],
             read_only: &[],

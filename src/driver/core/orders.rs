@@ -153,7 +153,7 @@ impl<R: Records, T: Transcripts, A: Agents> Core<R, T, A> {
         if let Some(refusal) = acted.refused {
             return Err(refusal);
         }
-        let resumed = resumed_words(&acted.resumes);
+        let resumed = resumed_words(&acted.resumes, self.options.starts_nothing.is_none());
         let note = acted.words.or(resumed).unwrap_or_else(|| done_words(control).to_owned());
         Ok(Reply::Done { record: Some(acted.made.unwrap_or(key)), note })
     }
@@ -384,7 +384,7 @@ const fn is_of_the_run_alone(control: &Control) -> bool {
 }
 
 /// What is brought back, and where to look for it.
-fn resumed_words(sessions: &[SessionKey]) -> Option<String> {
+fn resumed_words(sessions: &[SessionKey], in_windows: bool) -> Option<String> {
     let agents: Vec<&str> = sessions.iter().map(|session| session.agent.as_str()).collect();
     let whose = match agents.as_slice() {
         [] => return None,
@@ -392,7 +392,8 @@ fn resumed_words(sessions: &[SessionKey]) -> Option<String> {
         [one, other] if one != other => format!("{one}'s and {other}'s sessions"),
         _ => "both sessions".to_owned(),
     };
-    Some(format!("resumes {whose} in a new tmux window; the log names the panes"))
+    let place = if in_windows { " in a new tmux window; the log names the panes" } else { "" };
+    Some(format!("resumes {whose}{place}"))
 }
 
 fn unknown(key: &RecordKey) -> Refusal {

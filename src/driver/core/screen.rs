@@ -99,6 +99,7 @@ impl<R: Records, T: Transcripts, A: Agents> Core<R, T, A> {
             seq: self.screen.seq,
             driver: self.options.driver.clone(),
             home: &self.options.home,
+            opens_windows: self.options.starts_nothing.is_none(),
             notices: &self.notices,
             records: runs.chain(pairs).collect(),
             read_only: &self.read_only,

@@ -251,7 +251,8 @@ impl Case<'_> {
         };
         let whose: Vec<String> = sides.iter().map(|role| format!("{}'s", self.label(*role))).collect();
         let what = if whose.len() == 1 { "session" } else { "sessions" };
-        let what = format!("resumes {} {what} in a new tmux window{then}", whose.join(" and "));
+        let place = if self.facts.opens_windows { " in a new tmux window" } else { "" };
+        let what = format!("resumes {} {what}{place}{then}", whose.join(" and "));
         offer("b", "bring back", &what)
     }
 
