@@ -169,19 +169,16 @@ impl<'a> Copied<'a> {
     }
 
     fn order(&mut self, control: &Control) -> Result<(), String> {
-        let effects = match &self.run {
-            Some(record) => {
-                let pairs: Vec<&PairRecord> = self.pairs.iter().collect();
-                let step = run::control(record, &pairs, control, &self.scene).map_err(|refusal| refusal.message)?;
-                self.run = Some(step.record);
-                step.effects
-            }
-            None => {
-                let Some(record) = self.pairs.last_mut() else { return Ok(()) };
-                let step = pair::control(record, control, &self.scene).map_err(|refusal| refusal.message)?;
-                *record = step.record;
-                step.effects
-            }
+        let effects = if let Some(record) = &self.run {
+            let pairs: Vec<&PairRecord> = self.pairs.iter().collect();
+            let step = run::control(record, &pairs, control, &self.scene).map_err(|refusal| refusal.message)?;
+            self.run = Some(step.record);
+            step.effects
+        } else {
+            let Some(record) = self.pairs.last_mut() else { return Ok(()) };
+            let step = pair::control(record, control, &self.scene).map_err(|refusal| refusal.message)?;
+            *record = step.record;
+            step.effects
         };
         self.take(effects);
         Ok(())

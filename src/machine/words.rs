@@ -269,7 +269,7 @@ fn quiet_end(idle: &IdleVerdict) -> Option<Timestamp> {
 /// What a quiet time is for.
 fn quiet<R: Loop>(draft: &Draft<'_, R>) -> String {
     let millis = draft.rec.knobs().debounce;
-    let length = if millis % 1_000 == 0 { format!("{} s", millis / 1_000) } else { format!("{millis} ms") };
+    let length = if millis.is_multiple_of(1_000) { format!("{} s", millis / 1_000) } else { format!("{millis} ms") };
     format!("in case more follows within {length}")
 }
 

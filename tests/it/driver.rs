@@ -281,9 +281,10 @@ fn a_stop_and_a_pause_hold_whatever_moved_meanwhile() {
 #[test]
 fn an_agent_that_ends_while_a_person_is_waited_for_is_shown_gone_before_a_key() {
     let mut world = World::new();
-    world.replies = Box::new(|session, text| match session == &codex().key() {
-        true => Some("Two remarks.".to_owned()),
-        false => (!text.contains("Two remarks")).then(|| "Did it.".to_owned()),
+    world.replies = Box::new(|session, text| {
+        let reviews = session == &codex().key();
+        let said = if reviews { "Two remarks." } else { "Did it." };
+        (reviews || !text.contains("Two remarks")).then(|| said.to_owned())
     });
     let run = world.new_run(FirstPhase::Next);
     world.person_types(&claude(), "do phase one");

@@ -137,7 +137,7 @@ impl<R: Records, T: Transcripts, A: Agents> Core<R, T, A> {
             pair: pair.map(Held::seen),
             wait: run::wait(run, &pairs, &scene),
             impossible: run::impossible(run, &pairs, &scene),
-            plan: paused.filter(is_of_machines).map(|_| plan::of_run(run, &pairs, &scene)),
+            plan: paused.filter(|reason| is_of_machines(*reason)).map(|_| plan::of_run(run, &pairs, &scene)),
             brings_back: paused.map_or_else(Vec::new, |_| plan::brings_back(Some(run), &pairs, &scene)),
             pairs,
             unsaved: held.unsaved().or_else(|| pair.and_then(Held::unsaved)),
@@ -162,7 +162,7 @@ impl<R: Records, T: Transcripts, A: Agents> Core<R, T, A> {
             pair: Some(record),
             wait: pair::wait(record, &scene),
             impossible: pair::impossible(record, &scene),
-            plan: paused.filter(is_of_machines).map(|_| plan::of_pair(record, &scene)),
+            plan: paused.filter(|reason| is_of_machines(*reason)).map(|_| plan::of_pair(record, &scene)),
             brings_back: paused.map_or_else(Vec::new, |_| plan::brings_back(None, &[record], &scene)),
             pairs: continued.into_iter().map(Held::seen).chain([record]).collect(),
             unsaved: held.unsaved(),
@@ -196,8 +196,8 @@ impl<R: Records, T: Transcripts, A: Agents> Core<R, T, A> {
 }
 
 /// A file that was changed under us is the store's: going on with it is no order to a machine.
-fn is_of_machines(reason: &PauseReason) -> bool {
-    *reason != PauseReason::RecordChanged
+fn is_of_machines(reason: PauseReason) -> bool {
+    reason != PauseReason::RecordChanged
 }
 
 /// Whether two projections say the same; the conversation is compared by identity.

@@ -261,7 +261,9 @@ impl Case<'_> {
         let is_other = !matches!(reason, PauseReason::AgentGone | PauseReason::Manual);
         let plan = self.record.plan.as_ref().filter(|_| is_other)?;
         let Act::Pauses(PauseReason::AgentGone, why) = &plan.act else { return None };
-        let role = [Role::Implementer, Role::Reviewer].into_iter().find(|role| why.starts_with(self.label(*role)))?;
+        // A transcript that cannot be read pauses for the same reason, and is nothing to bring back.
+        let is_named = |role: &Role| why.starts_with(&format!("{} is gone: ", self.label(*role)));
+        let role = [Role::Implementer, Role::Reviewer].into_iter().find(is_named)?;
         Some((role, why))
     }
 

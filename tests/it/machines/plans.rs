@@ -16,16 +16,12 @@ use super::world::{I, R, World, reviewing, run_in_review, with_answer};
 /// What going on would do now.
 pub fn planned(world: &World) -> Plan {
     let parts = world.scene();
-    match world.runs.last() {
-        Some(run) => {
-            let scene = world.scene_of(&parts, &run.implementer, &run.reviewer);
-            plan::of_run(run, &world.pairs_of(run), &scene)
-        }
-        None => {
-            let pair = newest_pair(world).unwrap();
-            plan::of_pair(pair, &world.scene_of(&parts, &pair.implementer, &pair.reviewer))
-        }
+    if let Some(run) = world.runs.last() {
+        let scene = world.scene_of(&parts, &run.implementer, &run.reviewer);
+        return plan::of_run(run, &world.pairs_of(run), &scene);
     }
+    let pair = newest_pair(world).unwrap();
+    plan::of_pair(pair, &world.scene_of(&parts, &pair.implementer, &pair.reviewer))
 }
 
 fn newest_pair(world: &World) -> Option<&PairRecord> {
