@@ -223,7 +223,7 @@ impl Ground {
     pub fn refuse_if_driven(&self) -> Result<(), Failure> {
         match holder(&self.home) {
             Ok(Holder::Nobody) => Ok(()),
-            Ok(Holder::Process(by)) => Err(Driver { by, home: self.home.root().display().to_string() }.refusal()),
+            Ok(Holder::Process(by)) => Err(Driver { by, home: self.home.clone() }.refusal()),
             Err(error) => Err(Failure::refused(error.to_string())),
         }
     }
@@ -324,21 +324,24 @@ pub enum Place {
 pub struct Driver {
     /// What it says of itself, if it does.
     pub by: Option<Claim>,
-    home: String,
+    home: Home,
 }
 
 impl Driver {
     /// Why nothing is changed here.
     #[must_use]
     pub fn refusal(&self) -> Failure {
-        let home = &self.home;
+        let home = self.home.root().display();
         Failure::refused(match &self.by {
             None => format!("another trellis drives {home}; end it first"),
             Some(Claim { pid, kind: Kind::Foreground, .. }) => {
                 format!("another trellis (pid {pid}) drives {home}; end it first")
             }
             Some(Claim { pid, kind: Kind::Background, .. }) => {
-                format!("another trellis (pid {pid}) drives {home} in the background; trellis drive --stop ends it")
+                format!(
+                    "another trellis (pid {pid}) drives {home} in the background; {} ends it",
+                    self.home.command("drive --stop")
+                )
             }
         })
     }
@@ -353,7 +356,7 @@ impl Place {
         is_folder(home)?;
         match Lock::take_as(home, &claim(kind)) {
             Ok(lock) => Ok(Self::Ours(lock)),
-            Err(LockError::Held { home, by }) => Ok(Self::Theirs(Driver { by, home: home.display().to_string() })),
+            Err(LockError::Held { by, .. }) => Ok(Self::Theirs(Driver { by, home: home.clone() })),
             Err(error) => Err(Failure::refused(error.to_string())),
         }
     }

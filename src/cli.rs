@@ -317,8 +317,15 @@ impl From<FirstPhaseArg> for FirstPhase {
 pub enum HooksCommand {
     /// Show the change of the agent's settings, ask, keep a copy, write it.
     Install(HooksArgs),
-    /// Say whether they stand there.
-    Status(HooksArgs),
+    /// Say whether they stand there, for both agents or one.
+    Status {
+        /// Which agent's settings [default: both].
+        #[arg(long, value_enum)]
+        agent: Option<AgentArg>,
+        /// The agent's own folder [default: $CLAUDE_CONFIG_DIR or ~/.claude; $CODEX_HOME or ~/.codex].
+        #[arg(long, value_name = "DIR", requires = "agent")]
+        home_of_agent: Option<PathBuf>,
+    },
     /// Take trellis's own entries out again, in the same way.
     Remove(HooksArgs),
 }
@@ -375,7 +382,8 @@ pub struct DriveArgs {
 /// `trellis status`.
 #[derive(Debug, Args)]
 pub struct StatusArgs {
-    /// A few ASCII characters for a status line: `trellis !1 >3`.
+    /// A few ASCII characters for a status line: `trellis !1 >3` is one run that needs you and three that go; what is
+    /// nought is left out.
     #[arg(long, conflicts_with = "json")]
     pub short: bool,
     /// As JSON.
@@ -580,7 +588,12 @@ fn dispatch(cli: Cli) -> Result<(), Failure> {
         Some(Command::Config(ConfigCommand::Init)) => config::init(home),
         Some(Command::Config(ConfigCommand::Check)) => config::check(home),
         Some(Command::Hooks(HooksCommand::Install(args))) => hooks::install(home, &args),
-        Some(Command::Hooks(HooksCommand::Status(args))) => hooks::status(home, &args),
+        Some(Command::Hooks(HooksCommand::Status { agent, home_of_agent })) => {
+            let agents = agent.map_or_else(|| vec![AgentArg::Claude, AgentArg::Codex], |agent| vec![agent]);
+            agents.into_iter().try_for_each(|agent| {
+                hooks::status(home, &HooksArgs { agent, home_of_agent: home_of_agent.clone(), yes: false })
+            })
+        }
         Some(Command::Hooks(HooksCommand::Remove(args))) => hooks::remove(home, &args),
         // It never comes here: it is answered before anything else is looked at.
         Some(Command::Hook { .. }) => Ok(()),

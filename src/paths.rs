@@ -119,10 +119,20 @@ fn path(name: &str) -> Option<PathBuf> {
 #[error("can't tell your home folder; name one for trellis with --home or TRELLIS_HOME")]
 pub struct NoHome;
 
+/// A path as a shell takes it for one word.
+#[must_use]
+pub fn for_shell(path: &Path) -> String {
+    let words = path.display().to_string();
+    let is_plain = |c: char| c.is_alphanumeric() || "/._-+:,@%=".contains(c);
+    if words.chars().all(is_plain) { words } else { format!("'{}'", words.replace('\'', "'\\''")) }
+}
+
 /// The folder that holds everything trellis keeps.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Home {
     root: PathBuf,
+    /// It is found without being named.
+    is_usual: bool,
 }
 
 impl Home {
@@ -137,12 +147,24 @@ impl Home {
             .map(|path| environment.absolute(&base, path))
             .or_else(|| environment.user_home.as_ref().map(|home| home.join(".trellis")))
             .ok_or(NoHome)?;
-        Ok(Self { root })
+        let is_usual = environment.user_home.as_ref().is_some_and(|home| home.join(".trellis") == root);
+        Ok(Self { root, is_usual })
     }
 
     /// A home at a given folder.
     pub fn at(root: impl Into<PathBuf>) -> Self {
-        Self { root: root.into() }
+        Self { root: root.into(), is_usual: false }
+    }
+
+    /// A whole command for this home, to be typed into a shell: `trellis drive --stop --home /tmp/demo`.
+    #[must_use]
+    pub fn command(&self, words: &str) -> String {
+        let mut command = ["trellis", words].join(" ").trim_end().to_owned();
+        if !self.is_usual {
+            command.push_str(" --home ");
+            command.push_str(&for_shell(&self.root));
+        }
+        command
     }
 
     /// The folder itself.

@@ -133,8 +133,11 @@ pub struct RunView {
     /// Goes with every control, so that one that was meant for something else is refused. For a run it is made of its
     /// own revision and its pair's; nothing else may be read from it.
     pub revision: u64,
-    /// Its name, or the work tree's folder name, or its id.
+    /// Its name, or the work tree's folder name, or its id; of several with one name the later ones have a number.
     pub name: String,
+    /// Its name as a person gave it; empty: none was given.
+    #[serde(default)]
+    pub given_name: String,
     /// How it stands.
     pub standing: Standing,
     /// `going`, `needs you`, `paused`, `limit`, `done`, `stopped`, `read-only`: the state word.

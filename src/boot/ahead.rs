@@ -1,11 +1,14 @@
-//! Looks at two sides before a run of theirs starts: the mode their transcripts name, and whether git knows of changes.
+//! Looks at two sides before a run of theirs starts: the mode their transcripts name, the rules of their settings, and
+//! whether git knows of changes.
 //! Reads only. What it means is the screen's.
 
-use std::fs::File;
+use std::fs::{self, File};
 use std::io::{Read as _, Seek as _, SeekFrom};
 use std::path::Path;
 use std::process::{Command, Stdio};
 
+use crate::model::ids::Agent;
+use crate::model::session::Permission;
 use crate::transcript::permission;
 use crate::ui::ahead::{Ahead, Side};
 
@@ -15,10 +18,25 @@ const TAIL: u64 = 512 * 1024;
 /// What is seen of a side.
 pub(super) fn look(side: &Side) -> Ahead {
     Ahead {
-        permission: tail(Path::new(&side.path)).and_then(|tail| permission::newest(side.session.agent, &tail)),
+        permission: permission_of(side),
         uncommitted: uncommitted(Path::new(&side.session.worktree)),
         session: side.session.key(),
     }
+}
+
+/// The mode its transcript names, with what Claude's settings of the person and of the work tree allow.
+fn permission_of(side: &Side) -> Option<Permission> {
+    let transcript = Path::new(&side.path);
+    let permission = permission::newest(side.session.agent, &tail(transcript)?)?;
+    if side.session.agent != Agent::Claude {
+        return Some(permission);
+    }
+    // A transcript lies in `projects/FOLDER/` of the agent's own folder.
+    let own = transcript.ancestors().nth(3).map(|home| home.join("settings.json"));
+    let project = Path::new(&side.session.worktree).join(".claude");
+    let files = own.into_iter().chain(["settings.json", "settings.local.json"].map(|name| project.join(name)));
+    let settings: Vec<Vec<u8>> = files.filter_map(|file| fs::read(file).ok()).collect();
+    Some(permission.with_rules(&settings))
 }
 
 /// The last bytes of a file. A compressed transcript gives bytes in which nothing is found.
@@ -51,7 +69,8 @@ fn uncommitted(worktree: &Path) -> Option<u32> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::model::ids::{Agent, SessionId, SessionRef};
+    use crate::model::ids::{SessionId, SessionRef};
+    use crate::model::session::Asks;
 
     #[test]
     fn changes_are_counted_where_there_is_a_repository() {
@@ -62,6 +81,26 @@ mod tests {
         assert_eq!(uncommitted(folder.path()), Some(0));
         Command::new("touch").arg(folder.path().join("new")).status().unwrap();
         assert_eq!(uncommitted(folder.path()), Some(1));
+    }
+
+    #[test]
+    #[expect(clippy::disallowed_methods, reason = "an agent's own files, as an agent writes them")]
+    fn the_rules_of_the_person_and_of_the_work_tree_count() {
+        let folder = tempfile::tempdir().unwrap();
+        let transcript = folder.path().join("home/projects/-shop/c-1.jsonl");
+        fs::create_dir_all(transcript.parent().unwrap()).unwrap();
+        fs::create_dir_all(folder.path().join("shop/.claude")).unwrap();
+        fs::write(&transcript, "{\"permissionMode\":\"acceptEdits\"}\n").unwrap();
+        let worktree = folder.path().join("shop").display().to_string();
+        let session = SessionRef { agent: Agent::Claude, worktree, session_id: SessionId::from("c-1") };
+        let side = Side { session, path: transcript.display().to_string() };
+        let asks = || look(&side).permission.unwrap().asks;
+        assert_eq!(asks(), Asks::Commands);
+        let rules = |words: &str| format!("{{\"permissions\":{{\"allow\":[\"{words}\"]}}}}");
+        fs::write(folder.path().join("shop/.claude/settings.local.json"), rules("Bash(make:*)")).unwrap();
+        assert_eq!(asks(), Asks::SomeCommands);
+        fs::write(folder.path().join("home/settings.json"), rules("Bash")).unwrap();
+        assert_eq!(asks(), Asks::Never);
     }
 
     #[test]

@@ -163,7 +163,7 @@ pub(super) fn come_back(home: &Home, handle: &Handle, call: mpsc::Sender<Outside
         };
         say(format!("takes over from process {}, which drives in the background", claim.pid), false).await;
         if let Err(why) = end(&home, &claim).await {
-            return say(format!("{why}: this is a view; trellis drive --stop tries again"), true).await;
+            return say(format!("{why}: this is a view; {} tries again", home.command("drive --stop")), true).await;
         }
         match handle.take_over().await {
             Reply::Done { note, .. } => say(note, false).await,

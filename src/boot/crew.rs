@@ -73,6 +73,7 @@ impl Crew {
             tempo: self.tempo,
             seed: seed(),
             home: self.ground.home.root().display().to_string(),
+            stop_command: self.ground.home.command("drive --stop"),
             message_file_above: self.ground.config.message_file_above,
             zone: TimeZone::system(),
             send_when_box_unknown: self.ground.config.send_when_box_unknown,

@@ -96,7 +96,7 @@ impl Looks {
 fn tmux_here(ground: &Ground) -> ui::Tmux {
     let environment = &ground.environment;
     if ground.stage.is_some() {
-        ui::Tmux::Inside
+        ui::Tmux::Unneeded
     } else if !tmux::about::is_installed(environment.path.as_deref()) {
         ui::Tmux::Missing
     } else if environment.tmux.is_none() {
@@ -144,7 +144,10 @@ impl Engine {
         match shown {
             Ok(Ok(ui::Exit::Background)) => {
                 finished?;
-                out::line("it goes on in the background; trellis comes back to it, trellis drive --stop ends it")
+                let (back, stop) = (home.command(""), home.command("drive --stop"));
+                out::line(&out::plain(&format!(
+                    "it goes on in the background; `{back}` comes back to it, `{stop}` ends it"
+                )))
             }
             Ok(Ok(ui::Exit::Quit)) => {
                 // What was finished at the end was begun before their eyes.
@@ -444,11 +447,9 @@ impl ui::Engine for Driver {
 /// What stays as it is around the person; a demo's home has no panes, its idle pair stands for the window.
 fn around(ground: &Ground) -> ui::Nearby {
     let spare = ground.stage.iter().flat_map(|stage| &stage.parts).filter(|part| part.role.is_none());
-    let is_demo = ground.stage.is_some();
     ui::Nearby {
         window: spare.map(Part::key).collect(),
         worktree: ground.environment.current_dir.as_deref().map(|folder| folder.display().to_string()),
-        in_tmux: !is_demo && ground.environment.tmux.is_some(),
         tmux: tmux_here(ground),
         as_root: ground.as_root(),
     }
@@ -456,7 +457,7 @@ fn around(ground: &Ground) -> ui::Nearby {
 
 /// The same with the sessions of the window as they are now.
 fn nearby(around: &ui::Nearby, transports: &Transports) -> ui::Nearby {
-    if !around.in_tmux {
+    if around.tmux != ui::Tmux::Inside {
         return around.clone();
     }
     ui::Nearby { window: live::of_window(&live::discover(transports)), ..around.clone() }

@@ -29,8 +29,8 @@ pub fn start(place: &Named<'_>, tempo: Tempo) -> Result<(), Failure> {
         detached.drives(&ground.home).await
     })?
     .map_err(Failure::refused)?;
-    let home = ground.home.root().display();
-    out::line(&out::plain(&format!("process {pid} drives {home} in the background; trellis comes back to it")))
+    let (home, back) = (ground.home.root().display(), ground.home.command(""));
+    out::line(&out::plain(&format!("process {pid} drives {home} in the background; `{back}` comes back to it")))
 }
 
 /// Ends a driver in the background; one in the foreground is left alone.

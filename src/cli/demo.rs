@@ -16,7 +16,7 @@ use crate::model::event::{Event, EventKind};
 use crate::model::ids::Role;
 use crate::model::run::{RunRecord, RunStop};
 use crate::model::tempo::Tempo;
-use crate::paths::{Environment, Home};
+use crate::paths::{Environment, Home, for_shell};
 use crate::store::lock::Kind;
 
 /// Plays.
@@ -61,9 +61,10 @@ pub fn demo(home: Option<&Path>, args: &DemoArgs) -> Result<(), Failure> {
 
 /// Where a demo lives that made its own folder. It stays: the run may not have ended, and a person may want to look.
 fn tell_home(is_own: bool, root: &Path) {
-    let root = root.display();
     if is_own {
-        out::note(&format!("the demo's home is {root}; --home {root} goes on with it, rm -r {root} removes it"));
+        let (words, go_on) = (for_shell(root), Home::at(root).command(""));
+        let whole = format!("the demo's home is {words}; `{go_on}` goes on with it, `rm -r {words}` removes it");
+        out::note(&out::plain(&whole));
     }
 }
 

@@ -4,15 +4,17 @@
 use std::fmt::Write as _;
 use std::path::Path;
 
+use jiff::tz::TimeZone;
 use serde_json::{Value, json};
 
 use super::{Failure, out};
 use crate::boot;
+use crate::clock;
 use crate::driver::ports::{Loaded, ReadOnly};
 use crate::model::ids::{PairId, RecordKey};
 use crate::model::outbox::{Entry, EntryState};
 use crate::model::pair::{PairRecord, PauseReason};
-use crate::model::run::{Attempt, AttemptStatus, RunRecord, RunState, RunStep, RunStop};
+use crate::model::run::{Attempt, AttemptStatus, RunRecord, RunState, RunStep};
 use crate::projection::words;
 
 /// Names the runs of the home, newest first.
@@ -43,7 +45,7 @@ pub fn list(home: Option<&Path>, json: bool) -> Result<(), Failure> {
     let width = runs.iter().map(|run| run.id.as_str().len()).max().unwrap_or(0);
     for run in runs {
         let (state, id) = (state_words(run, &loaded), run.id.as_str());
-        let words = format!("{id:width$}  {:<28}  phase {:<3}  {}", state, phase(run), title(run));
+        let words = format!("{id:width$}  {:<28}  phase {:<3}  {}", state, phase(run), title(run, &loaded));
         out::line(&out::plain(&words))?;
     }
     for other in others {
@@ -76,7 +78,8 @@ pub fn find<'a>(loaded: &'a Loaded, id: &str) -> Result<&'a RunRecord, Failure> 
     }
     let by_id: Vec<&RunRecord> =
         loaded.runs.iter().filter(|run| !id.is_empty() && run.id.as_str().starts_with(id)).collect();
-    let fitting = if by_id.is_empty() { loaded.runs.iter().filter(|run| title(run) == id).collect() } else { by_id };
+    let fitting =
+        if by_id.is_empty() { loaded.runs.iter().filter(|run| title(run, loaded) == id).collect() } else { by_id };
     match fitting.as_slice() {
         [run] => Ok(run),
         [_, _, ..] => Err(Failure::refused(format!("several runs are {id}; give one's id"))),
@@ -95,11 +98,8 @@ pub fn pairs_of<'a>(run: &RunRecord, loaded: &'a Loaded) -> Vec<&'a PairRecord> 
     let mut ids: Vec<PairId> = run.phases.iter().filter_map(|attempt| attempt.pair_id.clone()).collect();
     ids.extend(run.current_pair_id.clone());
     ids.extend(run.pending_pair_stop.clone());
-    let mut pairs: Vec<&PairRecord> = loaded
-        .pairs
-        .iter()
-        .filter(|pair| ids.contains(&pair.id) || pair.id.as_str().starts_with(&format!("{}-", run.id)))
-        .collect();
+    let mut pairs: Vec<&PairRecord> =
+        loaded.pairs.iter().filter(|pair| ids.contains(&pair.id) || is_pair_of(pair, run)).collect();
     pairs.sort_by(|a, b| (a.created_at, a.id.as_str()).cmp(&(b.created_at, b.id.as_str())));
     pairs
 }
@@ -131,10 +131,9 @@ fn pause(run: &RunRecord, loaded: &Loaded) -> Option<PauseReason> {
 
 fn state_words(run: &RunRecord, loaded: &Loaded) -> String {
     match (run.state, pause(run, loaded)) {
-        (RunState::Stopped, _) => {
-            format!("stopped: {}", run.stop_reason.map_or("unknown", RunStop::as_str))
-        }
-        (_, Some(reason)) => format!("paused: {}", reason.as_str()),
+        (RunState::Stopped, _) => run.stop_reason.map_or("stopped", words::run_stop).to_owned(),
+        (_, Some(PauseReason::Manual)) => words::pause(PauseReason::Manual).to_owned(),
+        (_, Some(reason)) => format!("paused: {}", words::pause(reason)),
         (RunState::Paused, None) => "paused".to_owned(),
         (RunState::Running, None) => match run.step {
             Some(RunStep::Review) => "in review".to_owned(),
@@ -150,9 +149,25 @@ fn phase(run: &RunRecord) -> u32 {
     })
 }
 
-/// What the screen calls it too: its name, else its folder's.
-fn title(run: &RunRecord) -> &str {
+/// What the screen calls it too: its name, else its folder's, with a number where older ones are called the same.
+fn title(run: &RunRecord, loaded: &Loaded) -> String {
+    let name = own_name(run);
+    let alone = |pair: &&PairRecord| !loaded.runs.iter().any(|run| is_pair_of(pair, run));
+    let pairs = loaded.pairs.iter().filter(alone).map(|pair| {
+        (words::run_name("", &pair.implementer.worktree).unwrap_or(pair.id.as_str()), pair.created_at, pair.id.as_str())
+    });
+    let runs = loaded.runs.iter().map(|run| (own_name(run), run.created_at, run.id.as_str()));
+    let older =
+        runs.chain(pairs).filter(|(other, at, id)| *other == name && (*at, *id) < (run.created_at, run.id.as_str()));
+    words::numbered(name, older.count())
+}
+
+fn own_name(run: &RunRecord) -> &str {
     words::run_name(&run.name, &run.implementer.worktree).unwrap_or_else(|| run.id.as_str())
+}
+
+fn is_pair_of(pair: &PairRecord, run: &RunRecord) -> bool {
+    pair.id.as_str().strip_prefix(run.id.as_str()).is_some_and(|rest| rest.starts_with('-'))
 }
 
 fn described(run: &RunRecord, pairs: &[&PairRecord], loaded: &Loaded) -> String {
@@ -160,7 +175,7 @@ fn described(run: &RunRecord, pairs: &[&PairRecord], loaded: &Loaded) -> String 
     let mut line = |words: &str| {
         let _ = writeln!(text, "{}", out::plain(words));
     };
-    line(&format!("{}  {}", run.id, title(run)));
+    line(&format!("{}  {}", run.id, title(run, loaded)));
     let done = if run.phases_done == 1 { "phase" } else { "phases" };
     line(&format!("{}, {} {done} done", state_words(run, loaded), run.phases_done));
     if !run.paused_detail.is_empty() && run.is_active() {
@@ -168,10 +183,15 @@ fn described(run: &RunRecord, pairs: &[&PairRecord], loaded: &Loaded) -> String 
     }
     line(&format!("{} builds   {}   {}", run.implementer.agent, run.implementer.session_id, run.implementer.worktree));
     line(&format!("{} reviews  {}   {}", run.reviewer.agent, run.reviewer.session_id, run.reviewer.worktree));
-    line(&format!("began {}", run.created_at));
-    if let Some(at) = run.stopped_at {
-        line(&format!("ended {at}"));
-    }
+    let (now, zone) = (clock::now(), TimeZone::system());
+    let began = words::moment(run.created_at, now, &zone);
+    line(&match run.stopped_at {
+        None => format!("began {began}, {} ago", words::span(now.duration_since(run.created_at))),
+        Some(at) => {
+            let took = words::span(at.duration_since(run.created_at));
+            format!("began {began}, ended {} after {took}", words::moment(at, now, &zone))
+        }
+    });
     for attempt in &run.phases {
         let relays = pairs.iter().find(|pair| Some(&pair.id) == attempt.pair_id.as_ref()).map(|pair| pair.round_count);
         line(&attempt_words(attempt, relays.unwrap_or(attempt.relays)));

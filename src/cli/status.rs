@@ -2,14 +2,15 @@
 
 use std::path::Path;
 
-use jiff::SignedDuration;
+use jiff::tz::TimeZone;
+use jiff::{SignedDuration, Timestamp};
 use serde_json::{Value, json};
 
 use super::{Failure, out};
 use crate::boot::Ground;
 use crate::clock;
 use crate::projection::counts::Counts;
-use crate::projection::{DriverFact, Projection, RunView};
+use crate::projection::{DriverFact, Projection, RunView, words};
 use crate::tell::lines;
 
 /// Ended runs of this time are named as well.
@@ -41,9 +42,10 @@ fn told(projection: &Projection, short: bool, json: bool) -> Result<(), Failure>
         return out::line("nothing goes on; trellis run start begins a run, trellis demo shows one");
     }
     runs.sort_by_key(|run| (run.standing, std::cmp::Reverse(run.since)));
-    out::line(&out::plain(&headline(&projection.driver, counts)))?;
+    let is_over = runs.iter().all(|run| run.stopped_at.is_some());
+    out::line(&out::plain(&headline(&projection.driver, counts, is_over)))?;
     for run in runs {
-        out::line(&out::plain(&lines::line(run)))?;
+        out::line(&out::plain(&format!("{}  {}", lines::line(run), times(run))))?;
     }
     Ok(())
 }
@@ -52,7 +54,17 @@ fn is_news(run: &RunView) -> bool {
     run.read_only.is_none() && run.stopped_at.is_none_or(|at| clock::now().duration_since(at) < LATELY)
 }
 
-fn headline(driver: &DriverFact, counts: Counts) -> String {
+/// `(since 14:20, 4m)`, `(ended 14:20, 2h ago)`.
+fn times(run: &RunView) -> String {
+    let (now, zone) = (clock::now(), TimeZone::system());
+    let ago = |at: Timestamp| words::span(now.duration_since(at));
+    match run.stopped_at {
+        Some(at) => format!("(ended {}, {} ago)", words::moment(at, now, &zone), ago(at)),
+        None => format!("(since {}, {})", words::moment(run.since, now, &zone), ago(run.since)),
+    }
+}
+
+fn headline(driver: &DriverFact, counts: Counts, is_over: bool) -> String {
     let needs = match counts.needs_you {
         0 => "nothing needs you".to_owned(),
         1 => "1 run needs you".to_owned(),
@@ -62,6 +74,7 @@ fn headline(driver: &DriverFact, counts: Counts) -> String {
         DriverFact::Elsewhere { pid: Some(pid), background: true } => format!("process {pid} drives in the background"),
         DriverFact::Elsewhere { pid: Some(pid), .. } => format!("process {pid} drives"),
         DriverFact::Elsewhere { pid: None, .. } => "another process drives".to_owned(),
+        _ if is_over => "nothing is left to drive".to_owned(),
         DriverFact::Here | DriverFact::Starting | DriverFact::Nobody => {
             "nobody drives: trellis or trellis drive goes on".to_owned()
         }

@@ -52,6 +52,8 @@ pub struct Options {
     pub seed: u64,
     /// The home's folder.
     pub home: String,
+    /// The command that ends a driver of it in the background.
+    pub stop_command: String,
     /// A longer message, in bytes, is named by the file in which it stands.
     pub message_file_above: u64,
     /// The person's time zone.
@@ -76,6 +78,7 @@ impl Default for Options {
             tempo: Tempo::REAL,
             seed: 0,
             home: String::new(),
+            stop_command: "trellis drive --stop".to_owned(),
             message_file_above: 65_536,
             zone: TimeZone::UTC,
             send_when_box_unknown: false,

@@ -327,7 +327,7 @@ pub(super) fn reported<R: Loop>(record: &R, report: &SentReport, now: Timestamp)
         at: now,
         record: Some(rec.key().as_str().to_owned()),
         what,
-        evidence: facts.stopped.clone().unwrap_or_else(|| "what was seen while it was sent".to_owned()),
+        evidence: facts.stopped.clone().unwrap_or_else(|| "the keys that were pressed".to_owned()),
         decided: true,
     };
     Step {

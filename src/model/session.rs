@@ -37,8 +37,22 @@ pub struct SessionNote {
 pub struct Permission {
     /// The agent's own name of the mode (`acceptEdits`, `on-request`).
     pub mode: String,
-    /// It may stop at a question.
-    pub asks: bool,
+    /// What it may stop before, with a question.
+    pub asks: Asks,
+}
+
+/// What an agent asks a person before.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Asks {
+    /// Nothing that is known of.
+    Never,
+    /// Commands that no rule of its settings allows.
+    SomeCommands,
+    /// Commands.
+    Commands,
+    /// Edits, and commands with them.
+    Edits,
 }
 
 /// How trellis launched a session, or runs it for each message (`transport: headless`).

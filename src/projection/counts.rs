@@ -9,6 +9,8 @@ pub struct Counts {
     pub needs_you: usize,
     /// Runs that go, or wait for a side nobody has prompted yet.
     pub going: usize,
+    /// Runs that a person paused, or that wait for the end of a limit.
+    pub paused: usize,
 }
 
 impl Counts {
@@ -16,7 +18,11 @@ impl Counts {
     #[must_use]
     pub fn of(projection: &Projection) -> Self {
         let of = |wanted: Standing| projection.runs.iter().filter(|run| run.standing == wanted).count();
-        Self { needs_you: of(Standing::NeedsYou), going: of(Standing::Going) + of(Standing::Waits) }
+        Self {
+            needs_you: of(Standing::NeedsYou),
+            going: of(Standing::Going) + of(Standing::Waits),
+            paused: of(Standing::Paused) + of(Standing::Limit),
+        }
     }
 
     /// `trellis !1 >3`: what is nought is left out.
@@ -40,7 +46,7 @@ mod tests {
 
     #[test]
     fn the_short_form_leaves_out_what_is_nought() {
-        let short = |needs_you, going| Counts { needs_you, going }.short();
+        let short = |needs_you, going| Counts { needs_you, going, paused: 2 }.short();
         assert_eq!(short(1, 3), "trellis !1 >3");
         assert_eq!(short(0, 2), "trellis >2");
         assert_eq!(short(4, 0), "trellis !4");

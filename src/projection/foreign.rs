@@ -20,6 +20,7 @@ pub fn view(foreign: &ReadOnly) -> Option<RunView> {
     Some(RunView {
         key: foreign.key.clone(),
         revision: value.get("revision").and_then(Value::as_u64).unwrap_or(0),
+        given_name: name.clone(),
         name,
         standing: if stopped_at.is_some() { Standing::Ended } else { Standing::Paused },
         state_word: "read-only".to_owned(),

@@ -34,6 +34,7 @@ pub fn view(record: &RecordFacts<'_>, facts: &Facts<'_>) -> Option<RunView> {
     }
     let mut view = RunView {
         revision: revision(record),
+        given_name: record.run.map_or_else(String::new, |run| run.name.trim().to_owned()),
         name: name(record, &key, implementer),
         standing,
         state_word: String::new(),

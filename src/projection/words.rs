@@ -47,6 +47,12 @@ pub fn run_name<'a>(given: &'a str, worktree: &'a str) -> Option<&'a str> {
     Some(given.trim()).filter(|name| !name.is_empty()).or_else(folder)
 }
 
+/// The name of a run before which as many others had the same: `shop`, `shop 2`.
+#[must_use]
+pub fn numbered(name: &str, before: usize) -> String {
+    if before == 0 { name.to_owned() } else { format!("{name} {}", before + 1) }
+}
+
 /// A clock time of the person's day, `14:20`.
 #[must_use]
 pub fn clock(at: Timestamp, zone: &TimeZone) -> String {

@@ -32,6 +32,7 @@ pub fn run(name: &str) -> RunView {
         key: RecordKey::Run(RunId::from(name)),
         revision: 1,
         name: name.to_owned(),
+        given_name: name.to_owned(),
         standing: Standing::Going,
         state_word: "going".to_owned(),
         since: at(0),

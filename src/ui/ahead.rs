@@ -2,10 +2,10 @@
 //! What is looked at, and how, is behind the engine.
 
 use crate::model::ids::{SessionKey, SessionRef};
-use crate::model::session::Permission;
+use crate::model::session::{Asks, Permission};
 
 use super::app::{App, Effect, Over};
-use super::form::{Form, FormKind};
+use super::form::{Form, Sign};
 
 /// A name under which it is remembered that a notification was tried.
 pub const TRIED: &str = "notify_tried";
@@ -34,7 +34,7 @@ impl App {
     /// The sides of an open form that nobody has looked at yet.
     pub(super) fn look_ahead(&mut self) -> Option<Effect> {
         let form = self.over.iter().rev().find_map(|over| match over {
-            Over::Form(form) if matches!(form.kind, FormKind::NewRun | FormKind::NewPair) => Some(form),
+            Over::Form(form) if form.offers_sides() => Some(form),
             _ => None,
         });
         let sides: Vec<Side> = form
@@ -77,33 +77,35 @@ impl App {
     }
 
     /// Permission mode of both sides, uncommitted changes, notifications: whether each lets it run alone.
-    pub(super) fn will_it_run_alone(&self, sides: [&SessionRef; 2]) -> Vec<(bool, String)> {
+    pub(super) fn will_it_run_alone(&self, sides: [&SessionRef; 2]) -> Vec<(Sign, String)> {
         let mut facts = Vec::new();
         let known: Vec<_> =
             sides.iter().filter_map(|side| self.ahead.iter().find(|ahead| ahead.session == side.key())).collect();
         let modes: Vec<(&str, &Permission)> =
             known.iter().filter_map(|ahead| Some((ahead.session.agent.as_str(), ahead.permission.as_ref()?))).collect();
-        let asking: Vec<&(&str, &Permission)> = modes.iter().filter(|(_, permission)| permission.asks).collect();
-        for (agent, permission) in &asking {
-            let what = if permission.mode == "acceptEdits" { "commands" } else { "edits" };
-            facts.push((
-                false,
-                format!("{agent} asks before {what} ({}): alone it would wait for you", permission.mode),
-            ));
+        for (agent, permission) in &modes {
+            let what = match permission.asks {
+                Asks::Never => continue,
+                Asks::SomeCommands => "commands that no rule allows",
+                Asks::Commands => "commands",
+                Asks::Edits => "edits",
+            };
+            let words = format!("{agent} asks before {what} ({}): alone it would wait for you", permission.mode);
+            facts.push((Sign::Bad, words));
         }
-        if asking.is_empty() && modes.len() == 2 {
-            facts.push((true, "neither side asks for permission".to_owned()));
+        if modes.len() == 2 && modes.iter().all(|(_, permission)| permission.asks == Asks::Never) {
+            facts.push((Sign::Good, "neither side asks for permission".to_owned()));
         }
         let builder = known.iter().find(|ahead| Some(&ahead.session) == sides.first().map(|side| side.key()).as_ref());
         match builder.and_then(|ahead| ahead.uncommitted) {
-            Some(0) => facts.push((true, "everything is committed".to_owned())),
-            Some(1) => facts.push((false, "1 file is not committed: the first review sees it too".to_owned())),
-            Some(n) => facts.push((false, format!("{n} files are not committed: the first review sees them too"))),
+            Some(0) => facts.push((Sign::Good, "everything is committed".to_owned())),
+            Some(1) => facts.push((Sign::Bad, "1 file is not committed: the first review sees it too".to_owned())),
+            Some(n) => facts.push((Sign::Bad, format!("{n} files are not committed: the first review sees them too"))),
             None => {}
         }
         let tried = self.memory.get(TRIED).and_then(serde_json::Value::as_bool).unwrap_or(false);
         if !tried {
-            facts.push((false, "nobody tried whether you would hear of it: trellis notify --test".to_owned()));
+            facts.push((Sign::Bad, "nobody tried whether you would hear of it: trellis notify --test".to_owned()));
         }
         facts
     }
@@ -112,11 +114,11 @@ impl App {
 impl Form {
     /// The facts in the order they are shown, as many as fit: where there is no room for all, what holds goes first.
     #[must_use]
-    pub fn facts_in(&self, room: usize, lines: impl Fn(&str) -> usize) -> Vec<&(bool, String)> {
+    pub fn facts_in(&self, room: usize, lines: impl Fn(&str) -> usize) -> Vec<&(Sign, String)> {
         let all: usize = self.facts.iter().map(|(_, words)| lines(words)).sum();
         let mut left = room;
-        let mut shown: Vec<&(bool, String)> = Vec::new();
-        for fact in self.facts.iter().filter(|(holds, _)| all <= room || !holds) {
+        let mut shown: Vec<&(Sign, String)> = Vec::new();
+        for fact in self.facts.iter().filter(|(sign, _)| all <= room || *sign != Sign::Good) {
             let needed = lines(&fact.1);
             if needed <= left {
                 left -= needed;

@@ -277,8 +277,6 @@ pub struct Nearby {
     pub window: Vec<SessionKey>,
     /// The folder trellis was started in.
     pub worktree: Option<String>,
-    /// trellis stands in a tmux window: the two agents of that window are meant, or none.
-    pub in_tmux: bool,
     /// Agents would run as root.
     pub as_root: bool,
     /// What typing to agents beside it depends on.
@@ -288,8 +286,10 @@ pub struct Nearby {
 /// Where this screen stands, as far as typing to agents goes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Tmux {
-    /// In a pane of tmux, or where none is needed.
+    /// None is needed: the agents are scripted.
     #[default]
+    Unneeded,
+    /// In a pane of tmux: the two agents of its window are meant, or none.
     Inside,
     /// In a terminal that is no pane; tmux is installed.
     Outside,
@@ -538,17 +538,6 @@ impl App {
     pub fn refuse(&mut self, words: impl Into<String>) {
         self.say(words, true);
         self.refused_at = Some(self.now);
-    }
-
-    /// A run's name; of several with one name the later ones carry their number.
-    #[must_use]
-    pub fn name_of(&self, run: &RunView) -> String {
-        let before =
-            |other: &&RunView| other.name == run.name && (other.created_at, &other.key) < (run.created_at, &run.key);
-        match self.projection.runs.iter().filter(before).count() {
-            0 => run.name.clone(),
-            n => format!("{} {}", run.name, n + 1),
-        }
     }
 
     /// Which part of the Run screen is shown for a run: the one a person chose, else what needs them.

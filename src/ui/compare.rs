@@ -21,6 +21,8 @@ use super::talk::answer_at;
 pub struct Side {
     /// When it was given.
     pub at: Option<Timestamp>,
+    /// The relay that carried it to the other side.
+    pub relay: Option<u32>,
     /// Its text.
     pub text: Arc<str>,
     /// Its entry in the conversation when the comparison began.
@@ -56,7 +58,7 @@ impl Compare {
         let mut answers = (0..thread.entries.len().min(from.saturating_add(1))).rev().filter_map(|entry| {
             let (_, text) = answer_at(thread, entry).filter(|(side, _)| *side == role)?;
             let at = thread.entries.get(entry).and_then(|entry| entry.at);
-            Some(Side { at, text: Arc::clone(text), entry })
+            Some(Side { at, relay: relay_of(thread, entry, role), text: Arc::clone(text), entry })
         });
         let (after, before) = (answers.next(), answers.next());
         let label = label_of(thread, role);
@@ -94,6 +96,16 @@ impl Compare {
     fn move_by(&mut self, by: isize) {
         self.top = self.top.saturating_add_signed(by).min(self.rows.1.len().saturating_sub(self.height));
     }
+}
+
+/// The relay that carried the answer at an entry: its line stands below it, before the side speaks again.
+fn relay_of(thread: &Thread, entry: usize, role: Role) -> Option<u32> {
+    let below = thread.entries.iter().skip(entry + 1);
+    let mut until = below.take_while(|entry| !matches!(&entry.kind, ThreadKind::Said { role: by, .. } if *by == role));
+    until.find_map(|entry| match &entry.kind {
+        ThreadKind::Relay { n, to, .. } if *to != role => *n,
+        _ => None,
+    })
 }
 
 fn label_of(thread: &Thread, wanted: Role) -> String {

@@ -119,6 +119,17 @@ impl Field {
     }
 }
 
+/// What a fact means for a run that is to go alone.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Sign {
+    /// It is well.
+    Good,
+    /// It may stop it.
+    Bad,
+    /// It is being looked at.
+    Open,
+}
+
 /// An open form.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Form {
@@ -146,8 +157,8 @@ pub struct Form {
     pub builds: Option<SessionKey>,
     /// A person chose a side.
     pub chose_side: bool,
-    /// What is known about whether it will work: holds or does not, and the sentence.
-    pub facts: Vec<(bool, String)>,
+    /// What is known about whether it will work, in sentences.
+    pub facts: Vec<(Sign, String)>,
     /// What starting does, in sentences.
     pub explains: String,
 }
@@ -197,6 +208,12 @@ impl Form {
         if let Some(at) = self.fields.iter().position(|field| field.id == id) {
             self.at = at;
         }
+    }
+
+    /// Whether sessions are chosen in it.
+    #[must_use]
+    pub const fn offers_sides(&self) -> bool {
+        matches!(self.kind, FormKind::NewRun | FormKind::NewPair)
     }
 
     /// The next or previous field, around the end.

@@ -1,6 +1,8 @@
 //! The forms there are: their fields, what they check while one types, what they order.
 //! How a form is worked is in `form`.
 
+use std::collections::BTreeSet;
+
 use serde_json::{Map, Value as Json, json};
 
 use crate::model::command::{Command, Control, NewPair, NewRun, SessionControl};
@@ -13,10 +15,10 @@ use crate::model::launch::is_unnamed;
 use crate::model::pair::Kickoff;
 use crate::model::reach::Transport;
 use crate::model::session::SessionState;
-use crate::projection::{RunView, SessionView, Settings};
+use crate::projection::{Projection, RunView, SessionView, Settings};
 
 use super::app::{App, Effect, Nearby, Over, Tmux};
-use super::form::{Field, Form, FormKind, Value};
+use super::form::{Field, Form, FormKind, Sign, Value};
 use super::start_form;
 use super::width::{cut, pad, width};
 
@@ -168,14 +170,20 @@ impl App {
     }
 
     /// Sessions may have been found or have gone: an open form offers what there is now. It proposes as long as it has
-    /// nothing to propose or not every session was looked at; after that nothing moves under a person's hand.
-    pub(super) fn offer_what_is_found(&mut self, was_looking: bool) {
-        self.offer_anew(was_looking || self.projection.looking);
+    /// nothing to propose or not every session was looked at; after that nothing moves under a person's hand. Where
+    /// others live than before, the window is looked at anew.
+    pub(super) fn offer_what_is_found(&mut self, before: &Projection) -> Option<Effect> {
+        self.offer_anew(before.looking || self.projection.looking);
+        let live = |projection: &Projection| -> BTreeSet<SessionKey> {
+            projection.sessions.iter().filter(|view| view.live).map(|view| view.session.key()).collect()
+        };
+        let is_open = matches!(self.over.last(), Some(Over::Form(form)) if form.offers_sides());
+        (is_open && live(before) != live(&self.projection)).then_some(Effect::LookAround)
     }
 
     fn offer_anew(&mut self, anew: bool) {
         let Some(Over::Form(mut form)) = self.over.pop_if(|over| matches!(over, Over::Form(_))) else { return };
-        if matches!(form.kind, FormKind::NewRun | FormKind::NewPair) && !form.waits {
+        if form.offers_sides() && !form.waits {
             let is_filled = ["implementer", "reviewer"].iter().all(|id| form.side(id).is_some());
             if !form.chose_side && (anew || !is_filled) {
                 self.propose_sides(&mut form);
@@ -198,7 +206,7 @@ impl App {
         let live: Vec<SessionKey> = views.iter().filter(free).map(|view| view.session.key()).collect();
         let known = |key: &&SessionKey| views.iter().any(|view| view.session.key() == **key);
         let window: Vec<SessionKey> = self.nearby.window.iter().filter(known).cloned().collect();
-        let pair = if window.len() == 2 || self.nearby.in_tmux { window } else { live };
+        let pair = if window.len() == 2 || self.nearby.tmux == Tmux::Inside { window } else { live };
         if let Some(builds) = builds {
             let mut others = pair.into_iter().filter(|key| key != builds);
             let other = others.next();
@@ -296,32 +304,42 @@ impl App {
     }
 
     /// Will it run alone? Advice, never a refusal.
-    fn facts(&self, builds: Option<&SessionRef>, reviews: Option<&SessionRef>) -> Vec<(bool, String)> {
+    fn facts(&self, builds: Option<&SessionRef>, reviews: Option<&SessionRef>) -> Vec<(Sign, String)> {
         let views: Vec<&SessionView> =
             [builds, reviews].into_iter().flatten().filter_map(|side| self.session(&side.key())).collect();
         if views.len() < 2 {
-            return vec![(false, "two sessions are needed: one builds, one reviews".to_owned())];
+            return vec![
+                (Sign::Bad, "two sessions are needed: one builds, one reviews".to_owned()),
+                (Sign::Open, "an agent is found with its first message: give it one".to_owned()),
+            ];
         }
         let mut facts = Vec::new();
-        let free =
-            views.iter().filter(|view| matches!(view.state, SessionState::Idle | SessionState::NeedsYou(_))).count();
-        let free = if free == 2 { "both free" } else { "one at work is waited for" };
+        let (unseen, seen): (Vec<_>, Vec<_>) =
+            views.into_iter().partition(|view| view.state == SessionState::NotLooked);
+        let free = seen.iter().filter(|view| matches!(view.state, SessionState::Idle | SessionState::NeedsYou(_)));
+        let free = if free.count() == seen.len() { "both free" } else { "one at work is waited for" };
         let by = |way: Option<Transport>| -> Vec<&str> {
-            views.iter().filter(|view| view.transport == way).map(|view| view.agent.as_str()).collect()
+            seen.iter().filter(|view| view.transport == way).map(|view| view.agent.as_str()).collect()
         };
         let (deaf, by_hand) = (by(None), by(Some(Transport::ByHand)));
-        if deaf.is_empty() && by_hand.is_empty() {
-            facts.push((true, format!("{free}, both can be written to")));
+        if !unseen.is_empty() {
+            let agents: Vec<&str> = unseen.iter().map(|view| view.agent.as_str()).collect();
+            facts.push((Sign::Open, format!("{}: not looked at yet, in a moment", agents.join(" and "))));
+        } else if deaf.is_empty() && by_hand.is_empty() {
+            facts.push((Sign::Good, format!("{free}, both can be written to")));
         } else {
-            facts.push((true, free.to_owned()));
+            facts.push((Sign::Good, free.to_owned()));
         }
         let without = if self.nearby.tmux == Tmux::Missing { " (tmux is not installed)" } else { "" };
         if !deaf.is_empty() {
-            facts.push((false, format!("no way to write to {}: start it in a tmux pane{without}", deaf.join(" and "))));
+            facts.push((
+                Sign::Bad,
+                format!("no way to write to {}: start it in a tmux pane{without}", deaf.join(" and ")),
+            ));
         }
         if !by_hand.is_empty() {
             facts.push((
-                false,
+                Sign::Bad,
                 format!("{} is in no tmux pane{without}: each message waits for your paste", by_hand.join(" and ")),
             ));
         }

@@ -254,6 +254,14 @@ impl Keymap {
         self.key(place, known.action(place, standard)?)
     }
 
+    /// What a key without a meaning in a place means in other lists and views: where, and its line.
+    #[must_use]
+    pub fn elsewhere(&self, place: Place, key: Key) -> Option<(Table, &Binding)> {
+        let tables = [Table::Run, Table::OfARun, Table::Runs, Table::Sessions, Table::Session, Table::Log];
+        let mut others = tables.into_iter().filter(|table| !place.tables().contains(table));
+        others.find_map(|table| Some((table, self.table(table).iter().find(|line| line.keys.contains(&key))?)))
+    }
+
     /// The key to show for an action in a place.
     #[must_use]
     pub fn key(&self, place: Place, action: Action) -> Option<Key> {

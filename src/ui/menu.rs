@@ -49,6 +49,10 @@ pub struct Menu {
     pub top: usize,
     /// From here on the items are shown only to a filter.
     pub older_from: usize,
+    /// Each item shows its sentence, not only the selected one.
+    pub tells_each: bool,
+    /// What Enter does.
+    pub does: &'static str,
 }
 
 impl Menu {
@@ -63,13 +67,15 @@ impl Menu {
             at: 0,
             top: 0,
             older_from: usize::MAX,
+            tells_each: false,
+            does: "do it",
         }
     }
 
     /// A few items that need no filter.
     #[must_use]
-    pub fn few(title: impl Into<String>, items: Vec<MenuItem>) -> Self {
-        Self { by_typing: false, ..Self::new(title, items) }
+    pub fn few(title: impl Into<String>, does: &'static str, items: Vec<MenuItem>) -> Self {
+        Self { by_typing: false, does, ..Self::new(title, items) }
     }
 
     /// The items that pass the filter: each typed word must be in them.

@@ -11,7 +11,7 @@ pub const DISMISSED: &str = "dismissed";
 
 /// Each note's name and words, in the order in which they come.
 const NOTES: [(&str, &str); 2] = [
-    ("driving", "trellis drives only while it runs: q, then b, leaves it driving in the background."),
+    ("driving", "Runs go on while trellis runs; q b keeps them going."),
     ("told", "trellis notify --test shows how you are told when a run needs you."),
 ];
 
@@ -29,7 +29,9 @@ impl App {
             return None;
         }
         let dismissed = self.dismissed();
-        NOTES.into_iter().find(|(name, _)| !dismissed.iter().any(|known| known == name))
+        let tried = self.memory.get(super::ahead::TRIED).and_then(Value::as_bool).unwrap_or(false);
+        let is_done = |name: &str| (name == "told" && tried) || dismissed.iter().any(|known| known == name);
+        NOTES.into_iter().find(|(name, _)| !is_done(name))
     }
 
     /// Puts the note away for ever.

@@ -18,7 +18,7 @@ use super::key::Key;
 use super::keymap::{Place, Table};
 use super::menu::{Choice, Menu, MenuItem};
 use super::order::is_over;
-use super::talk::answer_at;
+use super::talk::{answer_at, text_at};
 
 impl App {
     /// An action about a run or a session.
@@ -93,7 +93,9 @@ impl App {
         match action {
             Action::Options => self.over.push(Over::Form(Box::new(self.options_form(&run)))),
             Action::Rename => {
-                let form = rename_form(FormKind::RenameRun(run.key, run.revision), &run.name);
+                // The number that tells it from others is no part of its name.
+                let name = if run.given_name.is_empty() { &run.name } else { &run.given_name };
+                let form = rename_form(FormKind::RenameRun(run.key, run.revision), name);
                 self.over.push(Over::Form(Box::new(form)));
             }
             Action::More => self.ask_for_more(&run),
@@ -117,7 +119,7 @@ impl App {
             self.refuse(why);
             return Vec::new();
         }
-        let question = question_of(action, run, &self.name_of(run));
+        let question = question_of(action, run, &run.name);
         let effect = send(&run.key, run.revision, control);
         match question {
             None => vec![effect],
@@ -162,7 +164,7 @@ impl App {
                 items.push(MenuItem { words, explains, right, impossible: None, choice });
             }
         }
-        self.over.push(Over::Menu(Box::new(Menu::few("write to", items))));
+        self.over.push(Over::Menu(Box::new(Menu::few("write to", "write", items))));
     }
 
     /// The message that cannot be typed goes on the clipboard, and the person vouches to paste it.
@@ -263,38 +265,72 @@ impl App {
             crate::model::ids::Agent::Codex => format!("codex resume {id}"),
         };
         let mut texts = vec![
-            ("id".to_owned(), "the session's id".to_owned(), id),
-            ("path of the transcript".to_owned(), "the transcript's path".to_owned(), view.path.clone()),
-            ("resume command".to_owned(), "the resume command".to_owned(), resume),
+            ("id".to_owned(), id, "the session's id".to_owned()),
+            ("path of the transcript".to_owned(), view.path.clone(), "the transcript's path".to_owned()),
+            ("resume command".to_owned(), resume, "the resume command".to_owned()),
         ];
         // In its transcript the answer that is read can be wanted too.
         if let Some((text, what)) = self.words_here() {
-            texts.push((what.clone(), what, text));
+            texts.push((what.clone(), text, what));
         }
-        let items = texts
-            .into_iter()
-            .map(|(words, what, text)| MenuItem {
-                words,
-                explains: String::new(),
-                right: String::new(),
-                impossible: None,
-                choice: Choice::Do(vec![Effect::Copy { text, what }]),
-            })
-            .collect();
-        self.over.push(Over::Menu(Box::new(Menu::few("copy", items))));
+        texts.extend(self.other_messages());
+        let items = texts.into_iter().map(copy_item).collect();
+        self.over.push(Over::Menu(Box::new(Menu::few("copy", "copy", items))));
     }
 
+    /// Copies what is in view; where there is more to choose from, it is offered, that first.
     fn copy(&mut self) -> Vec<Effect> {
-        if let Some((text, what)) = self.words_here() {
-            let findings = self.findings_here();
-            if findings.len() < 2 || self.after_refusal {
-                return self.copied(text, what);
-            }
-            self.copy_findings(text, what, findings);
+        let Some((text, what)) = self.words_here() else {
+            self.say("nothing to copy here", false);
+            return Vec::new();
+        };
+        let (findings, others) = (self.findings_here(), self.other_messages());
+        if (findings.len() < 2 && others.is_empty()) || self.after_refusal {
+            return self.copied(text, what);
+        }
+        let whole = (what.clone(), text, what);
+        let each = findings.into_iter().zip(1..).map(|(point, n)| {
+            let words = format!("{n}  {}", crate::projection::words::unmarked(&first_line(&point)));
+            (words, point, format!("point {n}"))
+        });
+        let items: Vec<MenuItem> = std::iter::once(whole).chain(each).chain(others).map(copy_item).collect();
+        self.over.push(Over::Menu(Box::new(Menu::few("copy", "copy", items))));
+        Vec::new()
+    }
+
+    /// The other messages of the conversation, newest first: their time, side and first line, their text, and what they
+    /// are.
+    fn other_messages(&self) -> Vec<(String, String, String)> {
+        /// Who looks for an older one finds it by scrolling to it.
+        const OFFERED: usize = 30;
+        if !matches!(self.screen(), Screen::Run(_) | Screen::Session(_)) {
             return Vec::new();
         }
-        self.say("nothing to copy here", false);
-        Vec::new()
+        let here = self.talk.text_in_view().map(|(_, at)| at);
+        let count = self.talk.thread().map_or(0, |thread| thread.entries.len());
+        let others = (0..count).rev().filter(|at| Some(*at) != here);
+        let texts = others.filter_map(|at| {
+            let (text, what, label) = self.named_text(at)?;
+            let at = self.talk.thread()?.entries.get(at)?.at;
+            let clock = at.map(|at| self.times().clock(at)).unwrap_or_default();
+            let line = crate::projection::words::unmarked(&first_line(&text));
+            Some((format!("{clock} {label}: {line}"), text.to_string(), what))
+        });
+        texts.take(OFFERED).collect()
+    }
+
+    /// The text of an entry of the conversation, what it is, and whose.
+    fn named_text(&self, at: usize) -> Option<(Arc<str>, String, String)> {
+        let thread = self.talk.thread()?;
+        let (text, entry) = (text_at(thread, at, self.talk.detail())?, thread.entries.get(at)?);
+        let (what, label) = match &entry.kind {
+            ThreadKind::Said { label, .. } => (format!("{label}'s answer"), label.clone()),
+            ThreadKind::Human { label, .. } => (format!("your words to {label}"), "you".to_owned()),
+            ThreadKind::Relay { label, .. } => ("the message".to_owned(), format!("to {label}")),
+            _ => ("the message".to_owned(), "trellis".to_owned()),
+        };
+        let at = entry.at.map(|at| format!(" of {}", self.times().clock(at)));
+        Some((Arc::clone(text), format!("{what}{}", at.unwrap_or_default()), label))
     }
 
     /// The points of the review in view: one of them can be wanted alone.
@@ -306,20 +342,6 @@ impl App {
             (Some(((Role::Reviewer, text), at)), Some((_, shown))) if in_talk && at == shown => points::points(&text),
             _ => Vec::new(),
         }
-    }
-
-    fn copy_findings(&mut self, text: String, what: String, findings: Vec<String>) {
-        let whole = (what.clone(), text, what);
-        let each = findings.into_iter().zip(1..).map(|(point, n)| {
-            let words = format!("{n}  {}", crate::projection::words::unmarked(&first_line(&point)));
-            (words, point, format!("point {n}"))
-        });
-        let items = std::iter::once(whole).chain(each).map(|(words, text, what)| {
-            let choice = Choice::Do(vec![Effect::Copy { text, what }]);
-            MenuItem { words, explains: String::new(), right: String::new(), impossible: None, choice }
-        });
-        let menu = Menu::few("copy", items.collect());
-        self.over.push(Over::Menu(Box::new(menu)));
     }
 
     /// Copies, unless the key was meant as a yes to a question that was not asked or is gone.
@@ -398,19 +420,12 @@ impl App {
         match self.screen() {
             Screen::Runs => {
                 let run = self.target().and_then(|key| self.run(&key))?;
-                let name = self.name_of(run);
+                let name = &run.name;
                 Some((format!("{name}: {}", run.sentence), format!("the line of {name}")))
             }
             Screen::Run(_) | Screen::Session(_) => {
-                let (text, entry) = self.talk.text_in_view()?;
-                let entry = self.talk.thread().and_then(|thread| thread.entries.get(entry));
-                let what = match entry.map(|entry| &entry.kind) {
-                    Some(ThreadKind::Said { label, .. }) => format!("{label}'s answer"),
-                    Some(ThreadKind::Human { label, .. }) => format!("your words to {label}"),
-                    _ => "the message".to_owned(),
-                };
-                let at = entry.and_then(|entry| entry.at).map(|at| format!(" of {}", self.times().clock(at)));
-                Some((text.to_string(), format!("{what}{}", at.unwrap_or_default())))
+                let (_, at) = self.talk.text_in_view()?;
+                self.named_text(at).map(|(text, what, _)| (text.to_string(), what))
             }
             Screen::Sessions => None,
             Screen::Log(_) => {
@@ -524,6 +539,12 @@ pub fn send(target: &RecordKey, revision: u64, control: Control) -> Effect {
 
 fn session_order(session: &SessionKey, control: SessionControl) -> Effect {
     Effect::Send { command: Command::Session { session: session.clone(), control }, then: Then::Say }
+}
+
+/// A text to copy: how it is offered, the text, and what it is.
+fn copy_item((words, text, what): (String, String, String)) -> MenuItem {
+    let choice = Choice::Do(vec![Effect::Copy { text, what }]);
+    MenuItem { words, explains: String::new(), right: String::new(), impossible: None, choice }
 }
 
 fn rename_form(kind: FormKind, name: &str) -> Form {

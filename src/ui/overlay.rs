@@ -78,19 +78,7 @@ impl App {
                 Entered::Nothing
             }
             Value::Choice { options, .. } if matches!(id, "implementer" | "reviewer") => {
-                let items = (0..)
-                    .zip(options)
-                    .map(|(at, words)| MenuItem {
-                        words: words.clone(),
-                        explains: String::new(),
-                        right: form.sides.get(at).map(|side| self.age_of(side)).unwrap_or_default(),
-                        impossible: None,
-                        choice: Choice::Field(id, at),
-                    })
-                    .collect();
-                let title = if id == "implementer" { "who builds" } else { "who reviews" };
-                let menu = Menu { older_from: form.older_from, ..Menu::new(title, items) };
-                Entered::Over(Box::new(Over::Menu(Box::new(menu))))
+                Entered::Over(Box::new(Over::Menu(Box::new(self.picker(form, id, options)))))
             }
             Value::Choice { .. } | Value::Fold(_) => {
                 form.turn(1);
@@ -109,6 +97,42 @@ impl App {
             }
             Value::Button => Entered::Do(self.submit(form, id == "start_ask")),
         }
+    }
+
+    /// The sessions that can be chosen for a side; where nothing is chosen, the first that is not the other side.
+    fn picker(&self, form: &Form, id: &'static str, options: &[String]) -> Menu {
+        let (title, other, does) = match id {
+            "implementer" => ("who builds", form.chosen("reviewer"), "reviews"),
+            _ => ("who reviews", form.chosen("implementer"), "builds"),
+        };
+        let item = |(at, words): (usize, &String)| {
+            let side = form.sides.get(at);
+            MenuItem {
+                words: words.clone(),
+                explains: side.map(|side| self.told_apart_by(side)).unwrap_or_default(),
+                right: if other == Some(at) {
+                    does.to_owned()
+                } else {
+                    side.map(|side| self.age_of(side)).unwrap_or_default()
+                },
+                impossible: None,
+                choice: Choice::Field(id, at),
+            }
+        };
+        let items: Vec<MenuItem> = (0..).zip(options).map(item).collect();
+        let at = form.chosen(id).or_else(|| (0..items.len()).find(|at| other != Some(*at))).unwrap_or(0);
+        let menu = Menu::new(title, items);
+        Menu { older_from: form.older_from.max(at + 1), tells_each: true, does: "pick", at, ..menu }
+    }
+
+    /// What two sessions of one agent differ by for a person: what they are about, and where.
+    fn told_apart_by(&self, side: &crate::model::ids::SessionRef) -> String {
+        let title = self.session(&side.key()).map_or("", |view| view.title.as_str());
+        [first_line(title).as_str(), side.worktree.as_str()]
+            .into_iter()
+            .filter(|part| !part.is_empty())
+            .collect::<Vec<_>>()
+            .join(" · ")
     }
 
     fn age_of(&self, side: &crate::model::ids::SessionRef) -> String {
@@ -336,6 +360,11 @@ impl App {
                     }
                     form.chose_side |= matches!(id, "implementer" | "reviewer");
                     self.check_form(&mut form);
+                    // On to what is still to be picked, else to the start.
+                    let open = ["implementer", "reviewer"]
+                        .into_iter()
+                        .find(|id| form.field(id).is_some_and(|field| field.problem.is_some()));
+                    form.focus(open.unwrap_or("start"));
                     self.over.push(Over::Form(form));
                 }
                 Vec::new()

@@ -47,7 +47,7 @@ impl<'a> Painter<'a> {
             return;
         }
         if let Some(rule) = row.rule {
-            self.rule(area, rule, &row.body);
+            self.rule(area, rule, &row.body, &row.tail);
             return;
         }
         if row.selected {
@@ -123,7 +123,7 @@ impl<'a> Painter<'a> {
         }
     }
 
-    fn rule(&mut self, area: Rect, rule: Rule, label: &[Span]) {
+    fn rule(&mut self, area: Rect, rule: Rule, label: &[Span], tail: &[Span]) {
         let stroke = match rule {
             Rule::Single => "─",
             Rule::Double => "═",
@@ -134,6 +134,12 @@ impl<'a> Painter<'a> {
         if !label.is_empty() {
             let room = usize::from(area.width.saturating_sub(4));
             self.spans(area.x + 2, area.y, room, label, 0);
+            // Where it leaves a piece of the rule between them.
+            let (label, tail_width) = (spans_width(label), spans_width(tail));
+            if tail_width > 0 && label + tail_width + 2 < room {
+                let x = area.right().saturating_sub(columns(tail_width) + 1);
+                self.spans(x, area.y, tail_width, tail, 0);
+            }
         }
     }
 

@@ -356,7 +356,13 @@ impl<E: Engine> Shell<E> {
     fn perform(&mut self, effect: Effect) -> anyhow::Result<Option<Exit>> {
         match effect {
             Effect::Send { command, then } => self.replies.push((then, self.engine.send(command))),
-            Effect::LookAround => self.nearby = Some(self.engine.look_around()),
+            Effect::LookAround => {
+                // Notifications may have been tried elsewhere meanwhile.
+                if let Some(tried) = self.settings.memory.remembered(super::ahead::TRIED) {
+                    self.app.memory.insert(super::ahead::TRIED.to_owned(), tried);
+                }
+                self.nearby = Some(self.engine.look_around());
+            }
             Effect::Show(what) => self.engine.show(what),
             Effect::Copy { text, what } => {
                 self.screen.copy(&text)?;

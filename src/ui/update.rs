@@ -13,7 +13,7 @@ use crate::projection::{DriverFact, Projection, Standing, ThreadEntry, ThreadKin
 use super::action::Action;
 use super::app::{Answer, App, Effect, Exit, Help, Msg, Over, Pane, Question, REFUSED_FOR, Screen, panes};
 use super::key::{Code, Key};
-use super::keymap::Place;
+use super::keymap::{Place, Table};
 use super::line_edit::LineEdit;
 use super::look::Look;
 use super::order::is_over;
@@ -36,9 +36,9 @@ impl App {
                 self.show_what_came_up(&projection);
                 let before = std::mem::replace(&mut self.projection, projection);
                 self.leave_what_is_gone();
-                self.offer_what_is_found(before.looking);
+                let look = self.offer_what_is_found(&before);
                 self.open_awaited();
-                self.copy_what_is_to_be_pasted(&before)
+                look.into_iter().chain(self.copy_what_is_to_be_pasted(&before)).collect()
             }
             Msg::Replied(then, reply) => self.replied(then, reply),
             Msg::Edited(words) => self.edited(&words),
@@ -94,11 +94,32 @@ impl App {
             Some(Over::Compare(_)) => self.compare_key(key),
             Some(Over::Since(_)) => self.since_key(key),
             Some(Over::Help(_)) => self.help_key(key),
-            None => match self.keymap.action(self.place(), key) {
-                Some(action) => self.act(action, Some(key)),
-                None => Vec::new(),
-            },
+            None => {
+                if let Some(action) = self.keymap.action(self.place(), key) {
+                    return self.act(action, Some(key));
+                }
+                self.say_where(key);
+                Vec::new()
+            }
         }
+    }
+
+    /// A key that means something on another screen says where.
+    fn say_where(&mut self, key: Key) {
+        let Some((table, binding)) = self.keymap.elsewhere(self.place(), key) else { return };
+        let says = binding.says.split(';').next().unwrap_or_default().to_owned();
+        let screen = |name: &str, action: Action| {
+            let key = self.keymap.key(self.place(), action).map(|key| format!(" ({key})")).unwrap_or_default();
+            format!("{name}{key}")
+        };
+        let place = match table {
+            Table::Run => "in a run".to_owned(),
+            Table::Session => "in a session".to_owned(),
+            Table::Sessions => screen("among the sessions", Action::ShowSessions),
+            Table::Log => screen("in the log", Action::ShowLog),
+            _ => screen("among the runs", Action::ShowRuns),
+        };
+        self.say(format!("{key} works {place}: {says}"), false);
     }
 
     /// Carries out an action of the screen.
@@ -329,7 +350,11 @@ impl App {
     fn next_pane(&mut self, by: isize) {
         let Screen::Run(key) = self.screen().clone() else { return };
         let Some(run) = self.run(&key) else { return };
-        let (all, here) = (panes(run), self.pane_of(run));
+        let (mut all, here) = (panes(run), self.pane_of(run));
+        // Side by side the end of a run has no part of its own: the conversation has the keys already.
+        let is_beside = self.size.0 >= super::layout::WIDE && is_over(run) && run.banner.is_none();
+        let here = if is_beside && here == Pane::Banner { Pane::Talk } else { here };
+        all.retain(|pane| !is_beside || *pane != Pane::Banner);
         let at = all.iter().position(|pane| *pane == here).unwrap_or(0);
         let count = all.len();
         let next = if by < 0 { (at + count - 1) % count } else { (at + 1) % count };

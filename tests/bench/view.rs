@@ -43,6 +43,7 @@ fn run() -> RunView {
         key: RecordKey::Run(RunId::from("run")),
         revision: 1,
         name: "shop".to_owned(),
+        given_name: String::new(),
         standing: Standing::Going,
         state_word: "going".to_owned(),
         since: now(),

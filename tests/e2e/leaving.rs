@@ -254,7 +254,7 @@ fn a_driver_in_the_background_has_no_terminal_and_ends_with_the_last_run() {
     assert_eq!(value["runs"][0]["phases"].as_array().unwrap().len(), 3);
     assert_eq!(run(&home, &["status", "--since", "soon"]).status.code(), Some(2));
     let list = text(&run(&home, &["run", "list"]).stdout);
-    assert!(list.contains("stopped: completed"), "{list}");
+    assert!(list.contains("  completed  "), "{list}");
     assert_each_message_once(&home);
 }
 

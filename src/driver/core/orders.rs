@@ -63,7 +63,8 @@ impl<R: Records, T: Transcripts, A: Agents> Core<R, T, A> {
         let message = match &self.options.driver {
             DriverFact::Here => return None,
             DriverFact::Elsewhere { pid: Some(pid), background: true } => format!(
-                "process {pid} drives this home in the background: end it with trellis drive --stop, then try again"
+                "process {pid} drives this home in the background: end it with {}, then try again",
+                self.options.stop_command
             ),
             DriverFact::Elsewhere { pid: Some(pid), .. } => {
                 format!("process {pid} drives this home: give the order there, or stop it and take over")

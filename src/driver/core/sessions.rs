@@ -176,8 +176,7 @@ impl<R: Records, T: Transcripts, A: Agents> Core<R, T, A> {
         for key in &changed {
             self.dirty.extend(self.books.with_session(key));
             is_new |= !self.found.iter().any(|found| &found.session.key() == key);
-            let lives = self.sessions.get(key).and_then(|known| known.facts.reach.as_ref());
-            if lives.is_some_and(|reach| matches!(reach.process, ProcessFact::Alive { .. })) {
+            if self.lives(key) {
                 self.read_unused(key, now);
                 self.observe(key, now);
             }
@@ -192,6 +191,13 @@ impl<R: Records, T: Transcripts, A: Agents> Core<R, T, A> {
                 self.observe(&asked, now);
             }
         }
+        // One that was not seen to live shows by a write that it does: a screen must not wait for the tick to know.
+        let newest = self.found.iter().take(OBSERVED).map(|found| found.session.key());
+        for key in newest.filter(|key| changed.contains(key)).collect::<Vec<_>>() {
+            if !self.lives(&key) {
+                self.observe(&key, now);
+            }
+        }
         self.hear(now);
         if self.transcripts.signs() {
             self.observe_living(now);
@@ -200,14 +206,14 @@ impl<R: Records, T: Transcripts, A: Agents> Core<R, T, A> {
 
     /// An agent's own word about its state may have changed: those that live are asked.
     fn observe_living(&mut self, now: Timestamp) {
-        let lives = |known: &Known| {
-            known.facts.reach.as_ref().is_some_and(|reach| matches!(reach.process, ProcessFact::Alive { .. }))
-        };
-        let keys: Vec<SessionKey> =
-            self.sessions.iter().filter(|(_, known)| lives(known)).map(|(key, _)| key.clone()).collect();
-        for key in keys {
+        for key in self.sessions.keys().filter(|key| self.lives(key)).cloned().collect::<Vec<_>>() {
             self.observe(&key, now);
         }
+    }
+
+    fn lives(&self, session: &SessionKey) -> bool {
+        let reach = self.sessions.get(session).and_then(|known| known.facts.reach.as_ref());
+        reach.is_some_and(|reach| matches!(reach.process, ProcessFact::Alive { .. }))
     }
 
     /// Observes every session in use, and the newest of the others.

@@ -31,7 +31,7 @@ pub(super) fn look(draft: &mut Pair<'_>, held: bool) {
     }
     if draft.rec.state == PairState::Pending && !held {
         draft.rec.state = PairState::Running;
-        draft.decide("the pair begins", "its record was made");
+        draft.decide("the review begins", "a new record");
     }
     if let Some(arrived) = evidence::observe(draft) {
         resume::arrived(draft, &arrived);

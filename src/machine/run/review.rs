@@ -248,8 +248,11 @@ pub(super) fn agreed(draft: &mut Run<'_>, pairs: &[&PairRecord], by: &str, after
     }
     draft.rec.phases_done = draft.rec.phases_done.saturating_add(1);
     draft.event(EventKind::ChecklistPhaseConverged, None);
-    let who = if by == "user" { "accepted by you" } else { "agreed by the reviewer" };
-    draft.decide(format!("phase {} is {who}", draft.rec.phases_done), "its pair");
+    let (who, evidence) = match by {
+        "user" => ("accepted by you", "a key"),
+        _ => ("agreed by the reviewer", "the end of its review"),
+    };
+    draft.decide(format!("phase {} is {who}", draft.rec.phases_done), evidence);
     if draft.rec.edited_completions >= 2 {
         return stop(
             draft,

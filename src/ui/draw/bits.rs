@@ -148,11 +148,12 @@ pub fn wait_rows(run: &RunView, columns: usize, rows: usize, times: &Times) -> V
     let what = run.wait.what.clone();
     let both = format!("{what} · {ends}");
     if what.is_empty() || ends.is_empty() {
-        out.push(Row::plain(if what.is_empty() { ends } else { what }).indent(2));
+        let words = if what.is_empty() { ends } else { what };
+        out.extend(wrap(&[text(words)], columns.saturating_sub(2), &[]).into_iter().take(2).map(|row| row.indent(2)));
     } else if width(&both) + 2 <= columns {
         out.push(Row::plain(both).indent(2));
     } else {
-        out.push(Row::plain(what).indent(2));
+        out.extend(wrap(&[text(what)], columns.saturating_sub(2), &[]).into_iter().take(2).map(|row| row.indent(2)));
         if rows >= 24 {
             out.push(Row::plain(ends).indent(2));
         }

@@ -4,17 +4,29 @@ use ratatui::layout::Rect;
 
 use super::Page;
 use super::footer::{keys_row, named, with_said};
+use crate::model::ids::Role;
 use crate::ui::action::Action;
 use crate::ui::app::App;
-use crate::ui::compare::Compare;
+use crate::ui::compare::{Compare, Side};
 use crate::ui::row::{Row, Tone, text, toned};
 use crate::ui::times::Times;
+
+/// From this many columns on the title has room for times and relays.
+const ROOMY: usize = 60;
 
 /// The page of a comparison.
 pub fn page(app: &App, compare: &mut Compare, area: Rect, times: &Times) -> Page {
     let columns = usize::from(area.width.saturating_sub(2));
-    let clock = |at: Option<jiff::Timestamp>| at.map(|at| times.clock(at)).unwrap_or_default();
-    let title = format!("{}, {} → {}", compare.label, clock(compare.before.at), clock(compare.after.at));
+    let clock = |side: &Side| side.at.map(|at| times.clock(at)).unwrap_or_default();
+    let (before, after) = (&compare.before, &compare.after);
+    let title = match (before.relay, after.relay) {
+        (Some(one), Some(other)) if columns < ROOMY => format!("{}, relay {one} → {other}", compare.label),
+        (Some(one), None) if columns < ROOMY => format!("{}, relay {one} → {}", compare.label, clock(after)),
+        (one, other) => {
+            let relay = |n: Option<u32>| n.map(|n| format!("relay {n}, ")).unwrap_or_default();
+            format!("{}: {}{} → {}{}", compare.label, relay(one), clock(before), relay(other), clock(after))
+        }
+    };
     let (added, removed) = compare.words;
     let counts = vec![
         toned(Tone::Added, format!("+{added}")),
@@ -22,15 +34,16 @@ pub fn page(app: &App, compare: &mut Compare, area: Rect, times: &Times) -> Page
         toned(Tone::Removed, format!("−{removed}")),
         text(" words"),
     ];
+    // Points are what a reviewer finds.
     let points = match compare.points {
+        _ if compare.role == Role::Implementer => String::new(),
         (0, _) => String::new(),
         (all, 0) => format!("{}, none of them said before", counted(all)),
         (all, again) => format!("= {again} of {} said before", counted(all)),
     };
     let mut header = vec![Row::of(vec![toned(Tone::Strong, title)]).tail(counts)];
-    if !points.is_empty() {
-        header.push(Row::plain(points));
-    }
+    let words = if points.is_empty() { "what went − and what came +".to_owned() } else { points };
+    header.push(Row::plain(words));
     let words = [
         (Action::Compare, "other side"),
         (Action::Copy, "copy"),

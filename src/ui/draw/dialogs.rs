@@ -69,7 +69,7 @@ fn help_page(app: &App, shown: &mut crate::ui::app::Help, area: Rect) -> Page {
 
 fn menu_page(app: &App, menu: &mut crate::ui::menu::Menu, area: Rect) -> Page {
     let columns = inner(area);
-    let mut words = vec![(Action::Open, "do it"), (Action::Back, "close")];
+    let mut words = vec![(Action::Open, menu.does), (Action::Down, "move"), (Action::Back, "close")];
     if menu.by_typing {
         words.push((Action::EmptyLine, "empty"));
     }
@@ -79,8 +79,14 @@ fn menu_page(app: &App, menu: &mut crate::ui::menu::Menu, area: Rect) -> Page {
     let count = passing.len();
     let at = menu.at.min(count.saturating_sub(1));
     let names = passing.iter().map(|item| width(&item.words)).max().unwrap_or(0);
-    let blocks: Vec<Vec<Row>> =
-        passing.iter().enumerate().map(|(index, item)| menu_rows(item, index, index == at, names, columns)).collect();
+    let blocks: Vec<Vec<Row>> = passing
+        .iter()
+        .enumerate()
+        .map(|(index, item)| {
+            let tells = menu.tells_each || index == at;
+            menu_rows(item, index, (index == at, tells), names, columns)
+        })
+        .collect();
     menu.at = at;
     menu.top = menu.top.min(at);
     while menu.top < at && blocks.iter().take(at + 1).skip(menu.top).map(Vec::len).sum::<usize>() > room {
@@ -92,7 +98,8 @@ fn menu_page(app: &App, menu: &mut crate::ui::menu::Menu, area: Rect) -> Page {
     }
     let (before, behind) = menu.filter.parts();
     let typed =
-        Row::of(vec![text(": "), toned(Tone::Field, before), toned(Tone::Field, "▏"), toned(Tone::Field, behind)]);
+        Row::of(vec![text(": "), toned(Tone::Field, before), toned(Tone::Field, "▏"), toned(Tone::Field, behind)])
+            .tail(vec![text(if menu.filter.text().is_empty() { "letters filter" } else { "" })]);
     let mut header = vec![Row::of(vec![toned(Tone::Strong, &menu.title)]).tail(vec![text(format!("{count}"))])];
     if menu.by_typing {
         header.push(typed);
@@ -101,14 +108,14 @@ fn menu_page(app: &App, menu: &mut crate::ui::menu::Menu, area: Rect) -> Page {
 }
 
 /// An item: its name and its key, its sentence where there is room or the cursor is, why it is impossible.
-fn menu_rows(item: &MenuItem, index: usize, selected: bool, names: usize, columns: usize) -> Vec<Row> {
+fn menu_rows(item: &MenuItem, index: usize, (selected, tells): (bool, bool), names: usize, columns: usize) -> Vec<Row> {
     let tone = if item.impossible.is_some() { Tone::Impossible } else { Tone::Text };
     let room = columns.saturating_sub(width(&item.right) + 2);
     let why = item.impossible.as_ref().map(|why| format!("not now: {why}"));
     let mut first = Row::of(vec![toned(tone, cut(&item.words, room))]).tail(vec![text(&item.right)]);
     let mut below = Vec::new();
     if columns < 70 {
-        below.extend(selected.then(|| item.explains.clone()).filter(|words| !words.is_empty()));
+        below.extend(tells.then(|| item.explains.clone()).filter(|words| !words.is_empty()));
         below.extend(why);
     } else if !item.explains.is_empty() || why.is_some() {
         let words = why.unwrap_or_else(|| item.explains.clone());
@@ -117,6 +124,8 @@ fn menu_rows(item: &MenuItem, index: usize, selected: bool, names: usize, column
     first.selected = selected;
     let mut rows = vec![first];
     for words in below {
+        // Of what is not selected a line is enough to find it by.
+        let words = if selected { words } else { cut(&words, columns.saturating_sub(2)) };
         rows.extend(wrap_text(&words, Tone::Text, columns.saturating_sub(2)).into_iter().map(|row| row.indent(2)));
     }
     rows.into_iter().map(|row| row.hit(Hit::Pick(index))).collect()
@@ -124,14 +133,16 @@ fn menu_rows(item: &MenuItem, index: usize, selected: bool, names: usize, column
 
 fn form_page(app: &App, shown: &mut crate::ui::form::Form, area: Rect) -> Page {
     let columns = inner(area);
-    let mut words = vec![(Action::Open, form::main_word(shown)), (Action::NextPane, "field"), (Action::Back, "back")];
+    // On a button Enter does it already, and it is not to be seen that there are fields to go to.
+    let on_button = shown.focused().is_some_and(|field| field.value == Value::Button);
+    let fields = shown.fields.iter().filter(|field| field.value != Value::Button).count();
+    let go = if on_button && fields > 1 { "fields" } else { "field" };
+    let mut words = vec![(Action::Open, form::main_word(shown)), (Action::NextPane, go), (Action::Back, "back")];
     let does = match shown.kind {
         FormKind::NewRun | FormKind::NewPair | FormKind::StartAgent => "start",
         FormKind::More(..) => "go on",
         FormKind::Options(..) | FormKind::RenameRun(..) | FormKind::RenameSession(_) => "save",
     };
-    // On a button Enter does it already.
-    let on_button = shown.focused().is_some_and(|field| field.value == Value::Button);
     words.insert(if on_button { words.len() } else { 1 }, (Action::Save, does));
     let footer = with_said(app, columns, 2, vec![keys_row(&named(app, Place::Form, &words), &[], columns)]);
     let header = vec![Row::of(vec![toned(Tone::Strong, &shown.title)]).tail(vec![text(&shown.remark)])];

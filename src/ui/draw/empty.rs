@@ -10,8 +10,8 @@ pub fn runs(app: &App, columns: usize) -> Vec<Row> {
         format!("No run holds \"{}\".\nEsc shows all of them again.", app.runs_filter.text())
     } else if app.projection.sessions.is_empty() {
         let begin = match app.nearby.tmux {
-            Tmux::Inside => {
-                "Start one of each, best in two panes of a tmux window, and they appear under 2 sessions.\n\nThen n makes a run: one builds, the other reviews, trellis carries the messages."
+            Tmux::Inside | Tmux::Unneeded => {
+                "Start one of each, best in two panes of a tmux window, and give each a first message: then they appear under 2 sessions.\n\nThen n makes a run: one builds, the other reviews, trellis carries the messages."
             }
             Tmux::Outside => {
                 "This is no tmux pane. Best start tmux, then claude, codex and trellis in three panes of it, and press n.\n\nWithout panes: start both anywhere; what can't be typed, you paste. Or trellis runs them headless: S under 2 sessions starts one."
@@ -22,7 +22,7 @@ pub fn runs(app: &App, columns: usize) -> Vec<Row> {
         };
         format!("No run yet, and no session of Claude Code or Codex was found.\n\n{begin}")
     } else {
-        "No run yet.\n\nn makes one: a session builds, another reviews, trellis carries the messages between them until the reviewer says that it is good.\n\n2 shows the sessions that were found.".to_owned()
+        "No run yet.\n\nn makes one: a session builds, another reviews, trellis carries the messages between them until the reviewer says that it is good.\n\n2 shows the sessions that were found. One that is open and not there needs a first message.".to_owned()
     };
     let mut rows = said(&words, columns);
     rows.extend(notices(app, columns));
@@ -40,7 +40,7 @@ pub fn sessions(app: &App, columns: usize, older: usize) -> Vec<Row> {
         format!("No session holds \"{}\".\nEsc shows all of them again.", app.sessions_filter.text())
     } else {
         let begin = match app.nearby.tmux {
-            Tmux::Inside => {
+            Tmux::Inside | Tmux::Unneeded => {
                 "S starts one here. One that you start yourself, best in a tmux pane, appears with its first message."
             }
             Tmux::Outside => {

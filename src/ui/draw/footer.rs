@@ -271,7 +271,7 @@ fn session_keys(app: &App, place: Place) -> Vec<KeyWord> {
     if app.sessions.order().is_empty() {
         return named(app, place, &[(Action::ShowRuns, "runs"), (Action::Search, "search"), (Action::ShowAll, "all")]);
     }
-    let mut wanted = vec![(Action::Open, "open"), (Action::NewRun, "new run")];
+    let mut wanted = vec![(Action::NewRun, "new run"), (Action::StartAgent, "start")];
     let view = app.session_target().and_then(|key| app.session(&key));
     match view {
         Some(view) if view.live && app.why_not(Action::GoToPane).is_some() => {}
@@ -279,6 +279,6 @@ fn session_keys(app: &App, place: Place) -> Vec<KeyWord> {
         Some(_) => wanted.push((Action::BringBack, "bring back")),
         None => {}
     }
-    wanted.extend([(Action::StartAgent, "start"), (Action::Search, "search"), (Action::Rename, "rename")]);
+    wanted.extend([(Action::Open, "open"), (Action::Search, "search"), (Action::Rename, "rename")]);
     named(app, place, &wanted)
 }

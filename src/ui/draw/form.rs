@@ -1,6 +1,6 @@
 //! A form: labels, values, problems at their fields; facts and buttons below.
 
-use crate::ui::form::{Field, Form, FormKind, Value};
+use crate::ui::form::{Field, Form, FormKind, Sign, Value};
 use crate::ui::row::{Row, Rule, Span, Tone, spans_width, text, toned};
 use crate::ui::width::{cut, pad, width};
 use crate::ui::wrap::{wrap, wrap_text};
@@ -87,12 +87,16 @@ fn below(form: &Form, columns: usize, buttons_at: usize, room: usize) -> Vec<Row
         rows.extend(wrap_text(&form.explains, Tone::Text, columns));
     }
     rows.truncate(room);
-    let fact_rows = |(holds, fact): &(bool, String)| {
-        let mark = if *holds { toned(Tone::Going, "✓ ") } else { toned(Tone::NeedsYou, "! ") };
+    let fact_rows = |(sign, fact): &(Sign, String)| {
+        let mark = match sign {
+            Sign::Good => toned(Tone::Going, "✓ "),
+            Sign::Bad => toned(Tone::NeedsYou, "! "),
+            Sign::Open => text("○ "),
+        };
         wrap(&[text(fact)], columns, &[mark])
     };
     let left = room.saturating_sub(rows.len() + 1);
-    let facts = form.facts_in(left, |words| fact_rows(&(true, words.to_owned())).len());
+    let facts = form.facts_in(left, |words| fact_rows(&(Sign::Good, words.to_owned())).len());
     if facts.is_empty() {
         return rows;
     }

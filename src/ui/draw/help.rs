@@ -19,7 +19,9 @@ const WORDS: &[(&str, &str)] = &[
     ("↳", "a message of trellis"),
     ("relay", "one message carried from one side to the other; counts to the cap"),
     ("review", "one verdict of the reviewer"),
-    ("point", "an item of a review; repeated when it was said before"),
+    ("point", "an item of a review; = or repeated: it was said before"),
+    ("lines new", "lines changed since the review before: a number that shrinks is a fix that comes to an end"),
+    ("+12 −3", "words or lines that came and that went"),
 ];
 
 /// All lines of the help that pass its filter.

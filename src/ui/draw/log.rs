@@ -41,10 +41,10 @@ pub fn page(app: &mut App, area: Rect, times: &Times) -> Page {
         let mut block = if area.width >= WIDE {
             wrap(&[toned(tone, &line.what), text("  "), text(format!("({})", line.evidence))], columns, &[text(stamp)])
         } else {
-            let mut block = wrap(&[toned(tone, &line.what)], columns, &[text(stamp)]);
+            let mut block = wrap(&[toned(tone, short_ids(&line.what))], columns, &[text(stamp)]);
             if !line.evidence.is_empty() {
                 block.extend(
-                    wrap_text(&line.evidence, Tone::Relay, columns.saturating_sub(2))
+                    wrap_text(&short_ids(&line.evidence), Tone::Relay, columns.saturating_sub(2))
                         .into_iter()
                         .map(|row| row.indent(2)),
                 );
@@ -70,4 +70,42 @@ pub fn page(app: &mut App, area: Rect, times: &Times) -> Page {
         );
     }
     Page { header, body, footer, ..Page::default() }
+}
+
+/// Long ids by their two ends: enough to tell them apart. Copying a line gives them whole.
+fn short_ids(words: &str) -> String {
+    const LONG: usize = 16;
+    let is_of_id = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | ':');
+    let mut out = String::with_capacity(words.len());
+    let mut rest = words;
+    while let Some(from) = rest.find(is_of_id) {
+        let (before, token) = rest.split_at(from);
+        let (token, behind) = token.split_at(token.find(|c| !is_of_id(c)).unwrap_or(token.len()));
+        out.push_str(before);
+        let digits = token.chars().filter(char::is_ascii_digit).count();
+        match (token.get(..6), token.get(token.len().saturating_sub(4)..)) {
+            (Some(first), Some(last)) if token.len() >= LONG && digits >= 4 => {
+                out.push_str(first);
+                out.push('…');
+                out.push_str(last);
+            }
+            _ => out.push_str(token),
+        }
+        rest = behind;
+    }
+    out.push_str(rest);
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn long_ids_are_told_by_their_ends_and_words_stay() {
+        let id = "01a22c81-23da-7e41-a4cf-750b16141e6c";
+        assert_eq!(short_ids(&format!("turn {id}, message m-1")), "turn 01a22c…1e6c, message m-1");
+        assert_eq!(short_ids("review_start_failed at 14:20:05"), "review_start_failed at 14:20:05");
+        assert_eq!(short_ids("héllo — ok"), "héllo — ok");
+    }
 }

@@ -24,8 +24,7 @@ use crate::ui::wrap::{wrap, wrap_text};
 /// The screen of one column.
 pub fn page(app: &mut App, key: &RecordKey, area: Rect, times: &Times) -> Page {
     let columns = usize::from(area.width.saturating_sub(2));
-    let named = app.run(key).map(|run| RunView { name: app.name_of(run), ..run.clone() });
-    let Some(run) = named else {
+    let Some(run) = app.run(key).cloned() else {
         return Page {
             body: vec![Row::plain("this run is gone")],
             footer: footer::footer(app, columns, 1),
@@ -65,7 +64,7 @@ fn header(run: &RunView, columns: usize, rows: usize, pane: Pane, times: &Times)
     match (&run.banner, is_over(run), pane) {
         (_, true, _) => {
             let words = if run.stop_words.is_empty() { run.sentence.clone() } else { run.stop_words.clone() };
-            let ago = run.stopped_at.map(|at| times.ago(at)).unwrap_or_default();
+            let ago = run.stopped_at.map(|at| format!("{} ago", times.ago(at))).unwrap_or_default();
             out.push(Row::of(vec![text(words)]).tail(vec![text(ago)]));
         }
         (Some(banner), false, Pane::Banner) => {
@@ -218,8 +217,13 @@ pub fn plateau(run: &RunView, columns: usize, room: usize) -> Vec<Row> {
             (false, true) => ["since the review before, by git", "by git"],
             (false, false) => ["as the agent's tools tell, no git", "by the agent's tools, no git"],
         };
-        let words = wordings.into_iter().find(|words| width(words) <= columns);
-        rows.push(Row::plain(cut(words.unwrap_or(wordings[1]), columns)));
+        let long = wrap_text(&format!("repeated: said before · lines new {}", wordings[0]), Tone::Text, columns);
+        if rows.len() + long.len() <= room && room < usize::MAX {
+            rows.extend(long);
+        } else {
+            let words = wordings.into_iter().find(|words| width(words) <= columns);
+            rows.push(Row::plain(cut(words.unwrap_or(wordings[1]), columns)));
+        }
     }
     rows
 }
@@ -273,6 +277,9 @@ fn ended(app: &App, run: &RunView, columns: usize, room: usize) -> Vec<Row> {
         let _ = write!(facts, " · {skipped} skipped");
     }
     let _ = write!(facts, " · {}", counted(relays, "relay"));
+    if let Some(ended) = run.stopped_at {
+        let _ = write!(facts, " · took {}", span(ended.duration_since(run.created_at).as_secs()));
+    }
     let mut rows = wrap_text(&facts, Tone::Text, columns);
     rows.push(Row::blank());
     let left = room.saturating_sub(rows.len());

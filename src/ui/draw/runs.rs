@@ -35,7 +35,7 @@ pub fn page(app: &mut App, area: Rect, times: &Times) -> Page {
 
 /// `1 needs you · 2 going`.
 pub fn counts(app: &App) -> String {
-    let Counts { needs_you, going } = Counts::of(&app.projection);
+    let Counts { needs_you, going, paused } = Counts::of(&app.projection);
     let mut parts = Vec::new();
     if app.projection.driver == DriverFact::Starting {
         parts.push("starting".to_owned());
@@ -48,6 +48,9 @@ pub fn counts(app: &App) -> String {
     if going > 0 {
         parts.push(format!("{going} going"));
     }
+    if needs_you + going == 0 && paused > 0 {
+        parts.push(format!("{paused} paused"));
+    }
     parts.join(" · ")
 }
 
@@ -59,8 +62,7 @@ pub fn list(app: &mut App, columns: usize, room: usize, short: bool, times: &Tim
         Screen::Run(key) => app.runs.order().iter().position(|known| known == key),
         _ => Some(app.runs.index()),
     };
-    let named = |run: &RunView| RunView { name: app.name_of(run), ..run.clone() };
-    let views: Vec<RunView> = app.runs.order().iter().filter_map(|key| app.run(key)).map(named).collect();
+    let views: Vec<RunView> = app.runs.order().iter().filter_map(|key| app.run(key)).cloned().collect();
     // While the order holds still, one that just ended may stand above one that goes: no going run stands below the line.
     let ended_from = views.iter().rposition(|run| !is_over(run)).map_or(0, |at| at + 1);
     let first_ended = (ended_from < views.len()).then_some(ended_from);
@@ -75,7 +77,7 @@ pub fn list(app: &mut App, columns: usize, room: usize, short: bool, times: &Tim
             break;
         }
         if first_ended == Some(at) {
-            rows.push(Row { body: vec![text(" ended ")], ..Row::rule(Rule::Single) });
+            rows.push(Row { body: vec![text(" ended ")], tail: vec![text(" ago")], ..Row::rule(Rule::Single) });
         }
         let cursor = Some(at) == here;
         let mut row = first_line(run, columns, narrow, times).hit(Hit::Select(at));
@@ -95,7 +97,7 @@ pub fn list(app: &mut App, columns: usize, room: usize, short: bool, times: &Tim
 fn add_note(app: &App, columns: usize, room: usize, rows: &mut Vec<Row>) {
     let Some((_, words)) = app.note() else { return };
     let key = app.keymap.key(Place::Runs, Action::HideNote).map_or_else(|| ":".to_owned(), |key| key.to_string());
-    let note = wrap_text(&format!("{words} {key} puts this note away."), Tone::Held, columns.saturating_sub(1));
+    let note = wrap_text(&format!("{words} {key} hides this note."), Tone::Held, columns.saturating_sub(1));
     if rows.len() + note.len() < room {
         rows.resize(room - note.len(), Row::blank());
         rows.extend(note);

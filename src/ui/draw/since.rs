@@ -53,7 +53,7 @@ fn head(app: &App, run: &RunSummary, columns: usize) -> Row {
     let view = app.run(&run.key);
     let standing = view.map_or(Standing::Ended, |view| view.standing);
     let (glyph, tone) = bits::standing(standing);
-    let name = view.map_or_else(|| run.name.clone(), |view| app.name_of(view));
+    let name = view.map_or_else(|| run.name.clone(), |view| view.name.clone());
     let room = columns.saturating_sub(run.state_word.chars().count() + 6);
     Row::of(vec![toned(tone, glyph), text(" "), toned(Tone::Strong, cut(&name, room))])
         .tail(vec![toned(tone, run.state_word.clone())])

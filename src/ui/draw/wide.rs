@@ -5,6 +5,7 @@ use ratatui::layout::Rect;
 use super::bits;
 use super::{dialogs, empty, footer, log, run, runs, sessions};
 use crate::model::ids::Role;
+use crate::projection::counts::Counts;
 use crate::projection::words::unmarked;
 use crate::projection::{RunView, SideView, Standing};
 use crate::ui::app::{App, Pane, Screen};
@@ -14,6 +15,7 @@ use crate::ui::paint::Painter;
 use crate::ui::row::{Row, Rule, Span, Tone, spans_width, text, toned};
 use crate::ui::times::Times;
 use crate::ui::width::{columns as cells, cut, width};
+use crate::ui::wrap::wrap_text;
 
 /// Columns of the list of sessions beside a transcript.
 const SESSIONS: u16 = 46;
@@ -72,14 +74,16 @@ fn left_list(app: &mut App, painter: &mut Painter<'_>, area: Rect, of_sessions: 
 
 /// `runs               1 ! 2 ●`.
 fn heading(app: &App) -> Row {
-    let of = |wanted: &[Standing]| app.projection.runs.iter().filter(|run| wanted.contains(&run.standing)).count();
-    let (waiting, going) = (of(&[Standing::NeedsYou]), of(&[Standing::Going, Standing::Waits]));
+    let Counts { needs_you: waiting, going, paused } = Counts::of(&app.projection);
     let mut tail: Vec<Span> = Vec::new();
     if waiting > 0 {
         tail.extend([text(format!("{waiting} ")), toned(Tone::NeedsYou, "!"), text(" ")]);
     }
     if going > 0 {
         tail.extend([text(format!("{going} ")), toned(Tone::Going, "●")]);
+    }
+    if waiting + going == 0 && paused > 0 {
+        tail.extend([text(format!("{paused} ")), toned(Tone::Held, "‖")]);
     }
     let starting = app.projection.driver == crate::projection::DriverFact::Starting;
     let title = if starting { "runs · starting" } else { "runs" };
@@ -102,8 +106,7 @@ fn run_beside(app: &mut App, painter: &mut Painter<'_>, area: Rect, times: &Time
         Screen::Run(key) => Some(key.clone()),
         _ => app.runs.on().cloned(),
     };
-    let named = |run: &RunView| RunView { name: app.name_of(run), ..run.clone() };
-    let Some(run) = key.and_then(|key| app.run(&key).map(named)) else {
+    let Some(run) = key.and_then(|key| app.run(&key).cloned()) else {
         let columns = usize::from(area.width.saturating_sub(2)).min(70);
         let rows = empty::runs(app, columns);
         painter.rows(area, &rows);
@@ -165,28 +168,41 @@ fn title(run: &RunView, columns: usize) -> Row {
 }
 
 fn header(run: &RunView, columns: usize, times: &Times) -> Vec<Row> {
+    let mut what = String::new();
     let mut parts = vec![if run.wait.who.is_empty() { run.sentence.clone() } else { run.wait.who.clone() }];
     if is_over(run) {
-        let stopped = run.stopped_at.map(|at| times.ago(at)).unwrap_or_default();
+        let stopped = run.stopped_at.map(|at| format!("{} ago", times.ago(at))).unwrap_or_default();
         let words = if run.stop_words.is_empty() { run.sentence.clone() } else { run.stop_words.clone() };
         parts = vec![words, stopped];
     } else {
         parts.extend(run.wait.since.map(|since| times.ago(since)));
         // What needs you stands in full below.
         if run.banner.is_none() {
-            parts.push(run.wait.what.clone());
+            what.clone_from(&run.wait.what);
         }
     }
     parts.retain(|part| !part.is_empty());
     let ends = if is_over(run) { String::new() } else { bits::ends_words(run, times) };
-    let first = Row::plain(parts.join(" · ")).tail(vec![text(cut(&ends, columns / 2))]);
+    let mut words = parts.join(" · ");
+    // What exactly stands on a line of its own where it does not fit before what ends it.
+    let fits = width(&words) + width(&what) + width(&ends) + 5 <= columns;
+    if fits && !what.is_empty() {
+        words = format!("{words} · {}", std::mem::take(&mut what));
+    }
+    let mut out = vec![Row::plain(words).tail(vec![text(ends)])];
+    if !what.is_empty() {
+        out.extend(
+            wrap_text(&what, Tone::Text, columns.saturating_sub(2)).into_iter().take(2).map(|row| row.indent(2)),
+        );
+    }
     let mut body = bits::steps(run, " ─── ");
     if !body.is_empty() {
         body.push(text(format!("    {}  ", bits::relay_count(run))));
         body.extend(gauge(run));
     }
     let sides = sides(run, columns.saturating_sub(spans_width(&body) + 2));
-    vec![first, Row::of(body).tail(vec![text(sides)])]
+    out.push(Row::of(body).tail(vec![text(sides)]));
+    out
 }
 
 /// `claude %1  ⇄  codex %2   shop`, with less where there is no room.

@@ -172,7 +172,7 @@ fn a_yes_to_a_question_that_was_not_asked_copies_nothing() {
 #[test]
 fn a_copy_says_what_was_copied() {
     let mut rig = rig(scenes::one(scenes::run("checkout")));
-    let effects = rig.press("Enter y");
+    let effects = rig.press("Enter y Enter");
     let [Effect::Copy { what, .. }] = &effects[..] else { panic!("{effects:?}") };
     assert!(what.contains("'s answer of ") || what.starts_with("your words"), "{what}");
 }
@@ -284,17 +284,6 @@ fn what_is_waited_for_stays_whole_in_a_narrow_pane() {
     assert!(text.contains("waits for claude to be free") && !text.contains("free ·"), "{text}");
     rig.press("Enter");
     assert!(rig.text().contains("waits for claude to be free"), "{}", rig.text());
-}
-
-#[test]
-fn runs_of_one_name_are_told_apart() {
-    let mut projection = scenes::one(scenes::run("shop"));
-    let mut second = scenes::run("shop");
-    second.key = scenes::key("shop-2");
-    second.created_at += jiff::SignedDuration::from_secs(60);
-    projection.runs.push(second);
-    let text = rig(projection).text();
-    assert!(text.contains("shop 2"), "{text}");
 }
 
 #[test]

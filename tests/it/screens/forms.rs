@@ -2,7 +2,7 @@
 
 use trellis::model::command::Command;
 use trellis::model::ids::Agent;
-use trellis::model::session::Permission;
+use trellis::model::session::{Asks, Permission};
 use trellis::projection::Projection;
 use trellis::ui::ahead::{Ahead, TRIED};
 use trellis::ui::app::{Effect, Msg, Over};
@@ -15,7 +15,7 @@ fn rig(projection: Projection) -> Rig {
 }
 
 /// What is seen of the two sides of the scene.
-fn seen(claude: (&str, bool), codex: (&str, bool), uncommitted: Option<u32>) -> Msg {
+fn seen(claude: (&str, Asks), codex: (&str, Asks), uncommitted: Option<u32>) -> Msg {
     let sessions = scenes::two_sessions().sessions;
     let modes = [claude, codex];
     Msg::Ahead(
@@ -53,11 +53,11 @@ fn will_it_run_alone_is_answered_before_the_start_and_refuses_nothing() {
     let text = flat(&rig.text());
     assert!(text.contains("✓ both free, both can be written to"), "{text}");
     assert!(text.contains("! nobody tried whether you would hear of it: trellis notify --test"), "{text}");
-    rig.send(seen(("default", true), ("on-request", true), Some(3)));
+    rig.send(seen(("default", Asks::Edits), ("on-request", Asks::Commands), Some(3)));
     let text = flat(&rig.text());
     for fact in [
         "! claude asks before edits (default): alone it would wait for you",
-        "! codex asks before edits (on-request): alone it would wait for you",
+        "! codex asks before commands (on-request): alone it would wait for you",
         "! 3 files are not committed",
     ] {
         assert!(text.contains(fact), "{fact}: {text}");
@@ -71,14 +71,14 @@ fn what_lets_it_run_alone_is_said_too() {
     let mut rig = rig(scenes::two_sessions());
     rig.app.memory.insert(TRIED.to_owned(), true.into());
     rig.press("n");
-    rig.send(seen(("bypassPermissions", false), ("never", false), Some(0)));
+    rig.send(seen(("bypassPermissions", Asks::Never), ("never", Asks::Never), Some(0)));
     let text = flat(&rig.text());
     assert!(
         text.contains("✓ neither side asks for permission") && text.contains("✓ everything is committed"),
         "{text}"
     );
     assert!(!text.contains("notify --test"), "{text}");
-    rig.send(seen(("acceptEdits", true), ("never", false), Some(0)));
+    rig.send(seen(("acceptEdits", Asks::Commands), ("never", Asks::Never), Some(0)));
     assert!(flat(&rig.text()).contains("! claude asks before commands (acceptEdits)"), "{}", rig.text());
 }
 
@@ -87,7 +87,7 @@ fn what_lets_it_run_alone_is_said_too() {
 fn in_a_side_pane_the_warnings_and_the_sentence_about_starting_stay() {
     let mut rig = Rig::new(scenes::two_sessions(), (38, 20));
     rig.press("n");
-    rig.send(seen(("default", true), ("never", false), Some(3)));
+    rig.send(seen(("default", Asks::Edits), ("never", Asks::Never), Some(3)));
     let text = flat(&rig.text());
     assert!(text.contains("! claude asks before edits"), "{}", rig.text());
     assert!(text.contains("Starting sends nothing: claude's next answer will be phase 1."), "{}", rig.text());

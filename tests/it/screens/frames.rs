@@ -11,7 +11,7 @@ const SIZES: [(u16, u16); 5] = [(38, 20), (60, 24), (80, 24), (120, 40), (180, 5
 
 /// A scene at all sizes in one file, after some keys.
 fn keep(name: &str, projection: &dyn Fn() -> Projection, keys: &str) {
-    keep_where(Tmux::Inside, name, projection, keys);
+    keep_where(Tmux::Unneeded, name, projection, keys);
 }
 
 /// The same where the screen stands outside tmux, or there is none.

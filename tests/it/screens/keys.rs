@@ -413,3 +413,14 @@ proptest! {
         }
     }
 }
+
+#[test]
+fn a_key_of_another_screen_says_where_it_works() {
+    let mut rig = Rig::new(scenes::one(scenes::run("checkout")), (80, 24));
+    rig.press("c");
+    assert!(rig.text().contains("c works in a run: compare two answers"), "{}", rig.text());
+    rig.press("S");
+    assert!(rig.text().contains("S works among the sessions (2): start an agent"), "{}", rig.text());
+    rig.press("2 H");
+    assert!(rig.text().contains("H works among the runs (1): put the note"), "{}", rig.text());
+}

@@ -59,6 +59,7 @@ pub fn run(name: &str) -> RunView {
         key: key(name),
         revision: 7,
         name: name.to_owned(),
+        given_name: name.to_owned(),
         standing: Standing::Going,
         state_word: "going".to_owned(),
         since: ago(120),

@@ -6,9 +6,10 @@ use trellis::model::command::{Command, Refusal, Reply};
 use trellis::model::ids::{Agent, SessionKey, SessionRef};
 use trellis::model::launch::{NewSession, unnamed};
 use trellis::model::reach::Transport;
+use trellis::model::session::SessionState;
 use trellis::projection::Projection;
-use trellis::ui::Nearby;
 use trellis::ui::app::{Effect, Msg, Over, Then};
+use trellis::ui::{Nearby, Tmux};
 
 use super::{Rig, scenes};
 
@@ -102,7 +103,7 @@ fn key(agent: Agent, id: &str) -> SessionKey {
 
 fn window(of: &[(Agent, &str)]) -> Nearby {
     let window = of.iter().map(|(agent, id)| key(*agent, id)).collect();
-    Nearby { window, in_tmux: true, ..Nearby::default() }
+    Nearby { window, tmux: Tmux::Inside, ..Nearby::default() }
 }
 
 fn two(builds: &str, reviews: &str) -> (Option<String>, Option<String>) {
@@ -201,4 +202,59 @@ fn older_sessions_are_found_by_typing_and_one_without_a_name_is_none() {
     assert!(!rig.text().contains("gone"), "{}", rig.text());
     rig.press("g o n e");
     assert!(rig.text().contains("gone"), "{}", rig.text());
+}
+
+#[test]
+fn a_form_does_not_call_what_was_not_looked_at_out_of_reach() {
+    let mut projection = fresh();
+    projection.sessions.retain(|view| ["%1", "%2"].contains(&view.session.session_id.as_str()));
+    let seen = projection.clone();
+    for view in &mut projection.sessions {
+        (view.state, view.transport) = (SessionState::NotLooked, None);
+    }
+    let mut rig = Rig::new(projection, (60, 40));
+    rig.press("n");
+    let text = rig.text();
+    assert!(text.contains("not looked at yet") && !text.contains("no way to write"), "{text}");
+    rig.send(Msg::Changed(Arc::new(seen)));
+    let text = rig.text();
+    assert!(text.contains("both can be written to") && !text.contains("not looked at"), "{text}");
+}
+
+#[test]
+fn the_window_is_looked_at_again_while_a_form_is_open_and_agents_come() {
+    let all = fresh();
+    let mut rig = Rig::new(Projection { sessions: Vec::new(), ..all.clone() }, (60, 40));
+    rig.press("n");
+    assert!(rig.text().contains("first message"), "{}", rig.text());
+    let looks = |effects: &[Effect]| effects.iter().filter(|effect| matches!(effect, Effect::LookAround)).count();
+    assert_eq!(looks(&rig.send(Msg::Changed(Arc::new(all.clone())))), 1);
+    assert_eq!(looks(&rig.send(Msg::Changed(Arc::new(all)))), 0, "the same live ones");
+}
+
+#[test]
+fn a_pick_leads_on_to_the_other_side_and_then_to_the_start() {
+    let mut rig = Rig::new(fresh(), (38, 20));
+    // Three live ones: nobody is proposed.
+    rig.press("n Shift-Tab");
+    let Some(Over::Form(form)) = rig.app.over.last_mut() else { panic!("no form") };
+    assert_eq!(form.remark, "", "nothing is proposed");
+    form.focus("implementer");
+    rig.press("Enter Enter");
+    let focus = |rig: &Rig| match rig.app.over.last() {
+        Some(Over::Form(form)) => form.focused().unwrap().id,
+        _ => panic!("no form"),
+    };
+    assert_eq!(focus(&rig), "reviewer");
+    let (builds, _) = ids(&rig);
+    rig.press("Enter");
+    // What tells two of a kind apart stands below each, and the builder is not what Enter picks.
+    let text = rig.text();
+    assert!(text.contains("letters filter") && text.contains("↓ move"), "{text}");
+    assert!(text.lines().any(|line| line.contains("builds")), "{text}");
+    rig.press("Enter");
+    assert_eq!(focus(&rig), "start");
+    let (still, reviews) = ids(&rig);
+    assert_eq!(still, builds);
+    assert_ne!(reviews, builds);
 }

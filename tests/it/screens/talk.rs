@@ -102,14 +102,14 @@ fn two_answers_of_a_side_are_compared_word_by_word() {
     let mut rig = Rig::new(reviews(), (38, 20));
     rig.press("Enter c");
     let text = rig.text();
-    assert!(text.contains("codex, 14:05 → 14:14"), "{text}");
+    assert!(text.contains("codex, relay 2 → 14:14"), "{text}");
     assert!(text.contains("= 1 of 2 points said before"), "{text}");
     assert!(text.contains("-Two remarks:-"), "{text}");
     rig.press("c");
-    assert!(rig.text().contains("claude, 14:02 → 14:09"), "again: the other side\n{}", rig.text());
+    assert!(rig.text().contains("claude, relay 1 → 3"), "again: the other side\n{}", rig.text());
     rig.press("c {");
     assert!(rig.text().contains("codex has one answer only"), "no earlier pair\n{}", rig.text());
-    assert!(rig.text().contains("codex, 14:05 → 14:14"), "and the comparison stays");
+    assert!(rig.text().contains("codex, relay 2 → 14:14"), "and the comparison stays");
     let effects = rig.press("y");
     let [Effect::Copy { text, what }] = &effects[..] else { panic!("{effects:?}") };
     assert!(text.contains("-Two remarks:-") && what == "the comparison of codex's answers", "{what}: {text}");
@@ -132,7 +132,7 @@ fn a_comparison_scrolls_and_is_opened_from_a_banner() {
     rig.press("Enter");
     assert!(rig.text().lines().last().unwrap().contains("c compare"), "{}", rig.text());
     rig.press("c");
-    assert!(rig.text().contains("codex, 14:14 → 14:20"), "{}", rig.text());
+    assert!(rig.text().contains("codex: 14:14 → 14:20"), "{}", rig.text());
     let first = rig.text();
     rig.press("PgDn");
     assert_ne!(rig.text(), first);
@@ -141,9 +141,9 @@ fn a_comparison_scrolls_and_is_opened_from_a_banner() {
     rig.press("g");
     assert_eq!(rig.text(), first);
     rig.press("{");
-    assert!(rig.text().contains("codex, 14:05 → 14:14"));
+    assert!(rig.text().contains("codex, relay 2 → 14:14"));
     rig.press("}");
-    assert!(rig.text().contains("codex, 14:14 → 14:20"));
+    assert!(rig.text().contains("codex: 14:14 → 14:20"));
     rig.press("}");
     assert!(rig.text().contains("that is the newest"), "{}", rig.text());
 }
@@ -169,9 +169,16 @@ fn u19_message_finding_path_and_line_are_copied_by_a_key() {
     assert!(whole.starts_with("The key is good now.") && what.starts_with("codex's answer of 14:14"), "{what}");
     let (finding, what) = copied(&mut rig, "y j Enter");
     assert_eq!((finding.as_str(), what.as_str()), ("the total still rounds twice", "point 1"));
-    // An answer without points is copied at once.
+    // Older ones stand below, each by its time, its side and how it begins.
     let mut rig = Rig::new(scenes::one(scenes::run("checkout")), (38, 20));
-    assert_eq!(copied(&mut rig, "Enter y").0, "Both fixed, a test for each.");
+    assert_eq!(copied(&mut rig, "Enter y Enter").0, "Both fixed, a test for each.");
+    rig.press("y");
+    assert!(rig.text().contains("codex: Two remarks:"), "{}", rig.text());
+    let (older, what) = copied(&mut rig, "j Enter");
+    assert!(older.starts_with("Two remarks:") && what.starts_with("codex's answer of"), "{what}: {older}");
+    // Where there is one only, it is copied at once.
+    let mut alone = Rig::new(with_talk(vec![said("14:02:00", Role::Implementer, words("one"))]), (38, 20));
+    assert_eq!(copied(&mut alone, "Enter y").0, "one");
     let (path, _) = copied(&mut rig, "2 y j Enter");
     assert!(path.starts_with("/home/dev/.claude/projects/shop/"), "{path}");
     assert!(copied(&mut rig, "3 y").0.contains("relay 2 goes to claude"));
