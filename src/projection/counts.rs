@@ -9,8 +9,10 @@ pub struct Counts {
     pub needs_you: usize,
     /// Runs that go, or wait for a side nobody has prompted yet.
     pub going: usize,
-    /// Runs that a person paused, or that wait for the end of a limit.
+    /// Runs that a person paused.
     pub paused: usize,
+    /// Runs that wait for the end of a limit.
+    pub limited: usize,
 }
 
 impl Counts {
@@ -21,7 +23,8 @@ impl Counts {
         Self {
             needs_you: of(Standing::NeedsYou),
             going: of(Standing::Going) + of(Standing::Waits),
-            paused: of(Standing::Paused) + of(Standing::Limit),
+            paused: of(Standing::Paused),
+            limited: of(Standing::Limit),
         }
     }
 
@@ -46,7 +49,7 @@ mod tests {
 
     #[test]
     fn the_short_form_leaves_out_what_is_nought() {
-        let short = |needs_you, going| Counts { needs_you, going, paused: 2 }.short();
+        let short = |needs_you, going| Counts { needs_you, going, paused: 2, limited: 1 }.short();
         assert_eq!(short(1, 3), "trellis !1 >3");
         assert_eq!(short(0, 2), "trellis >2");
         assert_eq!(short(4, 0), "trellis !4");

@@ -355,7 +355,7 @@ fn keys_of_a_run_and_its_conversation() {
             (&["}"], "!-One remark"),
             (&["y"], "copied the comparison of codex"),
             (&["Escape"], "!c other side"),
-            (&["y"], "copied"),
+            (&["y", "Enter"], "copied"),
             (&["e"], "G"),
         ];
         walk(&terminal, steps);

@@ -8,6 +8,10 @@ use crate::ui::wrap::{wrap, wrap_text};
 /// Columns of the labels.
 const LABEL: usize = 10;
 
+/// What looking first means, said while its field has the focus.
+const LOOK_FIRST: &str =
+    "With look first each relay waits for you: Enter shows it, i edits it, Enter sends it. Space turns it on.";
+
 /// The body of a form in `columns` by `room`, and where the cursor is.
 pub fn rows(form: &mut Form, columns: usize, room: usize) -> (Vec<Row>, Option<(usize, usize)>) {
     let buttons_at = form.fields.iter().position(|field| field.value == Value::Button).unwrap_or(form.fields.len());
@@ -82,9 +86,13 @@ fn below(form: &Form, columns: usize, buttons_at: usize, room: usize) -> Vec<Row
         rows.push(Row::rule(Rule::Single));
         rows.extend(wrap(&[toned(Tone::Failed, problem)], columns, &[toned(Tone::Failed, "✗ ")]));
     }
-    if !form.explains.is_empty() && buttons_at < form.fields.len() {
+    let explains = match form.focused().map(|field| field.id) {
+        Some("confirm_before_relay") => LOOK_FIRST,
+        _ => &form.explains,
+    };
+    if !explains.is_empty() && buttons_at < form.fields.len() {
         rows.push(Row::rule(Rule::Single));
-        rows.extend(wrap_text(&form.explains, Tone::Text, columns));
+        rows.extend(wrap_text(explains, Tone::Text, columns));
     }
     rows.truncate(room);
     let fact_rows = |(sign, fact): &(Sign, String)| {

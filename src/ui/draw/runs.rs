@@ -35,7 +35,7 @@ pub fn page(app: &mut App, area: Rect, times: &Times) -> Page {
 
 /// `1 needs you · 2 going`.
 pub fn counts(app: &App) -> String {
-    let Counts { needs_you, going, paused } = Counts::of(&app.projection);
+    let Counts { needs_you, going, paused, limited } = Counts::of(&app.projection);
     let mut parts = Vec::new();
     if app.projection.driver == DriverFact::Starting {
         parts.push("starting".to_owned());
@@ -48,8 +48,10 @@ pub fn counts(app: &App) -> String {
     if going > 0 {
         parts.push(format!("{going} going"));
     }
-    if needs_you + going == 0 && paused > 0 {
-        parts.push(format!("{paused} paused"));
+    // What stands still is counted where nothing else is to be said.
+    if needs_you + going == 0 {
+        parts.extend((paused > 0).then(|| format!("{paused} paused")));
+        parts.extend((limited > 0).then(|| format!("{limited} at a limit")));
     }
     parts.join(" · ")
 }

@@ -74,7 +74,7 @@ fn left_list(app: &mut App, painter: &mut Painter<'_>, area: Rect, of_sessions: 
 
 /// `runs               1 ! 2 ●`.
 fn heading(app: &App) -> Row {
-    let Counts { needs_you: waiting, going, paused } = Counts::of(&app.projection);
+    let Counts { needs_you: waiting, going, paused, limited } = Counts::of(&app.projection);
     let mut tail: Vec<Span> = Vec::new();
     if waiting > 0 {
         tail.extend([text(format!("{waiting} ")), toned(Tone::NeedsYou, "!"), text(" ")]);
@@ -82,8 +82,10 @@ fn heading(app: &App) -> Row {
     if going > 0 {
         tail.extend([text(format!("{going} ")), toned(Tone::Going, "●")]);
     }
-    if waiting + going == 0 && paused > 0 {
-        tail.extend([text(format!("{paused} ")), toned(Tone::Held, "‖")]);
+    for (count, glyph) in [(paused, "‖ "), (limited, "◷ ")] {
+        if waiting + going == 0 && count > 0 {
+            tail.extend([text(format!("{count} ")), toned(Tone::Held, glyph)]);
+        }
     }
     let starting = app.projection.driver == crate::projection::DriverFact::Starting;
     let title = if starting { "runs · starting" } else { "runs" };
