@@ -155,7 +155,7 @@ pub enum Command {
     Config(ConfigCommand),
     /// Let an agent tell trellis at once that it asks for something; trellis works the same without.
     #[command(subcommand)]
-    Hooks(HooksCommand),
+    Hooks(hooks::HooksCommand),
     /// What the agents call: takes a hook's JSON on standard input, prints nothing and always ends well.
     #[command(hide = true)]
     Hook {
@@ -310,38 +310,6 @@ impl From<FirstPhaseArg> for FirstPhase {
             FirstPhaseArg::Ask => Self::Ask,
         }
     }
-}
-
-/// `trellis hooks`.
-#[derive(Debug, Subcommand)]
-pub enum HooksCommand {
-    /// Show the change of the agent's settings, ask, keep a copy, write it.
-    Install(HooksArgs),
-    /// Say whether they stand there, for both agents or one.
-    Status {
-        /// Which agent's settings [default: both].
-        #[arg(long, value_enum)]
-        agent: Option<AgentArg>,
-        /// The agent's own folder [default: $CLAUDE_CONFIG_DIR or ~/.claude; $CODEX_HOME or ~/.codex].
-        #[arg(long, value_name = "DIR", requires = "agent")]
-        home_of_agent: Option<PathBuf>,
-    },
-    /// Take trellis's own entries out again, in the same way.
-    Remove(HooksArgs),
-}
-
-/// What each of `trellis hooks` takes.
-#[derive(Debug, Args)]
-pub struct HooksArgs {
-    /// Which agent's settings.
-    #[arg(long, value_enum)]
-    pub agent: AgentArg,
-    /// The agent's own folder [default: $CLAUDE_CONFIG_DIR or ~/.claude; $CODEX_HOME or ~/.codex].
-    #[arg(long, value_name = "DIR")]
-    pub home_of_agent: Option<PathBuf>,
-    /// Write without asking.
-    #[arg(long)]
-    pub yes: bool,
 }
 
 /// Values of `--agent`.
@@ -587,14 +555,7 @@ fn dispatch(cli: Cli) -> Result<(), Failure> {
         Some(Command::Notify { .. }) => notify::test(home),
         Some(Command::Config(ConfigCommand::Init)) => config::init(home),
         Some(Command::Config(ConfigCommand::Check)) => config::check(home),
-        Some(Command::Hooks(HooksCommand::Install(args))) => hooks::install(home, &args),
-        Some(Command::Hooks(HooksCommand::Status { agent, home_of_agent })) => {
-            let agents = agent.map_or_else(|| vec![AgentArg::Claude, AgentArg::Codex], |agent| vec![agent]);
-            agents.into_iter().try_for_each(|agent| {
-                hooks::status(home, &HooksArgs { agent, home_of_agent: home_of_agent.clone(), yes: false })
-            })
-        }
-        Some(Command::Hooks(HooksCommand::Remove(args))) => hooks::remove(home, &args),
+        Some(Command::Hooks(command)) => hooks::hooks(home, command),
         // It never comes here: it is answered before anything else is looked at.
         Some(Command::Hook { .. }) => Ok(()),
         Some(Command::Verdict(args)) => verdict::verdict(&args),

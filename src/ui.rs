@@ -11,6 +11,7 @@ pub mod compare;
 pub mod draw;
 pub mod dump;
 pub mod editor;
+mod elsewhere;
 pub mod engine;
 pub mod form;
 pub mod forms;

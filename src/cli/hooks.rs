@@ -3,14 +3,64 @@
 use std::io::{self, BufRead as _, IsTerminal as _, Write as _};
 use std::path::{Path, PathBuf};
 
+use clap::{Args, Subcommand};
 use similar::TextDiff;
 
-use super::{Failure, HooksArgs, out};
+use super::{AgentArg, Failure, out};
 use crate::agent::hooks::{self, Settings};
 use crate::boot::Ground;
 use crate::clock;
 use crate::model::ids::Agent;
 use crate::paths::AgentRoots;
+
+/// `trellis hooks`.
+#[derive(Debug, Subcommand)]
+pub enum HooksCommand {
+    /// Show the change of the agent's settings, ask, keep a copy, write it.
+    Install(HooksArgs),
+    /// Say whether they stand there, for both agents or one.
+    Status {
+        /// Which agent's settings [default: both].
+        #[arg(long, value_enum)]
+        agent: Option<AgentArg>,
+        /// The agent's own folder [default: $CLAUDE_CONFIG_DIR or ~/.claude; $CODEX_HOME or ~/.codex].
+        #[arg(long, value_name = "DIR", requires = "agent")]
+        home_of_agent: Option<PathBuf>,
+    },
+    /// Take trellis's own entries out again, in the same way.
+    Remove(HooksArgs),
+}
+
+/// What each of `trellis hooks` takes.
+#[derive(Debug, Args)]
+pub struct HooksArgs {
+    /// Which agent's settings.
+    #[arg(long, value_enum)]
+    pub agent: AgentArg,
+    /// The agent's own folder [default: $CLAUDE_CONFIG_DIR or ~/.claude; $CODEX_HOME or ~/.codex].
+    #[arg(long, value_name = "DIR")]
+    pub home_of_agent: Option<PathBuf>,
+    /// Write without asking.
+    #[arg(long)]
+    pub yes: bool,
+}
+
+/// Does what is asked.
+///
+/// # Errors
+/// As the command's own.
+pub fn hooks(home: Option<&Path>, command: HooksCommand) -> Result<(), Failure> {
+    match command {
+        HooksCommand::Install(args) => install(home, &args),
+        HooksCommand::Remove(args) => remove(home, &args),
+        HooksCommand::Status { agent, home_of_agent } => {
+            let agents = agent.map_or_else(|| vec![AgentArg::Claude, AgentArg::Codex], |agent| vec![agent]);
+            agents.into_iter().try_for_each(|agent| {
+                status(home, &HooksArgs { agent, home_of_agent: home_of_agent.clone(), yes: false })
+            })
+        }
+    }
+}
 
 /// What is to be done.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

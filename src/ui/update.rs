@@ -13,7 +13,7 @@ use crate::projection::{DriverFact, Projection, Standing, ThreadEntry, ThreadKin
 use super::action::Action;
 use super::app::{Answer, App, Effect, Exit, Help, Msg, Over, Pane, Question, REFUSED_FOR, Screen, panes};
 use super::key::{Code, Key};
-use super::keymap::{Place, Table};
+use super::keymap::Place;
 use super::line_edit::LineEdit;
 use super::look::Look;
 use super::order::is_over;
@@ -102,24 +102,6 @@ impl App {
                 Vec::new()
             }
         }
-    }
-
-    /// A key that means something on another screen says where.
-    fn say_where(&mut self, key: Key) {
-        let Some((table, binding)) = self.keymap.elsewhere(self.place(), key) else { return };
-        let says = binding.says.split(';').next().unwrap_or_default().to_owned();
-        let screen = |name: &str, action: Action| {
-            let key = self.keymap.key(self.place(), action).map(|key| format!(" ({key})")).unwrap_or_default();
-            format!("{name}{key}")
-        };
-        let place = match table {
-            Table::Run => "in a run".to_owned(),
-            Table::Session => "in a session".to_owned(),
-            Table::Sessions => screen("among the sessions", Action::ShowSessions),
-            Table::Log => screen("in the log", Action::ShowLog),
-            _ => screen("among the runs", Action::ShowRuns),
-        };
-        self.say(format!("{key} works {place}: {says}"), false);
     }
 
     /// Carries out an action of the screen.

@@ -38,6 +38,21 @@ fn straight(world: &mut World, phases: usize) {
     });
 }
 
+/// A session that was not seen to live is looked at as soon as it writes, not at the next tick.
+#[test]
+fn a_session_is_observed_as_soon_as_it_is_heard_of() {
+    let mut world = World::new();
+    world.dead.push(codex().key());
+    world.pass(seconds(20));
+    world.asked.clear();
+    let before = world.now;
+    world.talks.borrow_mut().prompt(&codex().key(), "hello", world.now);
+    world.hint();
+    world.step();
+    assert!(world.asked.iter().any(|ask| ask.session == codex().key()), "{:?}", world.asked);
+    assert!(world.now.duration_since(before) < seconds(1));
+}
+
 #[test]
 fn a_pair_without_a_run_goes_to_agreement() {
     let mut world = World::new();

@@ -99,7 +99,7 @@ pub fn list(app: &mut App, columns: usize, room: usize, short: bool, times: &Tim
 fn add_note(app: &App, columns: usize, room: usize, rows: &mut Vec<Row>) {
     let Some((_, words)) = app.note() else { return };
     let key = app.keymap.key(Place::Runs, Action::HideNote).map_or_else(|| ":".to_owned(), |key| key.to_string());
-    let note = wrap_text(&format!("{words} {key} hides this note."), Tone::Held, columns.saturating_sub(1));
+    let note = wrap_text(&format!("{words} {key} hides it."), Tone::Held, columns.saturating_sub(1));
     if rows.len() + note.len() < room {
         rows.resize(room - note.len(), Row::blank());
         rows.extend(note);
