@@ -113,6 +113,12 @@ impl<'a> Page<'a> {
 
     fn take(&mut self, event: Event<'_>, range: Range<usize>) {
         let end = range.end;
+        // The text of an item whose parts stand close together begins without an event of its own.
+        if matches!(event, Event::Text(_))
+            && self.source.get(self.shown..range.start).is_some_and(|passed| passed.contains('\n'))
+        {
+            self.definitions(range.start);
+        }
         match event {
             Event::Start(tag) => {
                 if is_block(&tag) {
@@ -124,7 +130,7 @@ impl<'a> Page<'a> {
                 return;
             }
             Event::End(tag) => {
-                if matches!(tag, TagEnd::Item | TagEnd::BlockQuote(_)) {
+                if matches!(tag, TagEnd::Item | TagEnd::List(_) | TagEnd::BlockQuote(_)) {
                     self.definitions(end);
                 }
                 self.end(tag, &range);

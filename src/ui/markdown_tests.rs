@@ -226,3 +226,18 @@ proptest! {
         }
     }
 }
+
+#[test]
+fn a_definition_in_front_of_a_lazy_line_is_shown() {
+    for source in [
+        "[ ```\n -  [ <div> ]:  w6q \n===\n ",
+        "- [a]: w1q\nw2q\n",
+        "> [a]: w1q\n> w2q\n",
+        "-  ```\n [ #  ]:  w5q \n+ \n@@\n",
+    ] {
+        let text: String = rows(source, 30, &[]).iter().flat_map(|row| &row.body).map(Span::text).collect();
+        for word in source.split(|c: char| !c.is_ascii_alphanumeric()).filter(|word| word.starts_with('w')) {
+            assert!(text.contains(word), "{word} is missing in {text:?}");
+        }
+    }
+}
