@@ -18,10 +18,10 @@ use std::sync::Arc;
 use crate::agent::live::{self, LiveSession};
 use crate::agent::scripted::home::{self as stage, Stage};
 use crate::agent::{Settings, os, tmux};
-use crate::cli::{self, Failure};
 use crate::clock;
 use crate::config::{Config, ConfigProblem};
 use crate::driver::ports::{FoundSession, Loaded, Transcripts as _};
+use crate::failure::Failure;
 use crate::machine::TranscriptFact;
 use crate::model::conversation::Conversation;
 use crate::model::event::Event;
@@ -37,6 +37,15 @@ use crate::watch::{self, Roots};
 pub use engine::{Engine, How};
 pub use screen::problems;
 pub use tell::{Outcome, Seat, Tried};
+
+/// Which home and which tmux server a command is for.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Named<'a> {
+    /// The home that was named.
+    pub home: Option<&'a Path>,
+    /// The tmux server that was named.
+    pub tmux_socket: Option<&'a str>,
+}
 
 /// A home and what it says of itself. Nothing runs yet, nothing was written.
 #[derive(Debug)]
@@ -101,7 +110,7 @@ impl Ground {
     ///
     /// # Errors
     /// No home is known.
-    pub fn at_any_rate(place: &cli::Place<'_>) -> Result<(Self, Vec<(PathBuf, String)>), Failure> {
+    pub fn at_any_rate(place: &Named<'_>) -> Result<(Self, Vec<(PathBuf, String)>), Failure> {
         let (environment, home) = Self::place(place.home)?;
         let meant = |ground: Self| Self { tmux_socket: place.tmux_socket.map(str::to_owned), ..ground };
         if is_folder(&home).is_err() {
@@ -137,7 +146,7 @@ impl Ground {
     ///
     /// # Errors
     /// As [`Ground::find`].
-    pub fn of(place: &cli::Place<'_>) -> Result<Self, Failure> {
+    pub fn of(place: &Named<'_>) -> Result<Self, Failure> {
         let ground = Self::find(place.home)?;
         Ok(Self { tmux_socket: place.tmux_socket.map(str::to_owned), ..ground })
     }

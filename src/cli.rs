@@ -11,7 +11,6 @@ pub mod hook;
 pub mod hooks;
 pub mod new;
 pub mod notify;
-pub mod out;
 pub mod session;
 pub mod show;
 pub mod since;
@@ -22,82 +21,22 @@ pub mod verify;
 pub mod watch;
 
 use std::ffi::OsString;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::ExitCode;
 
 use clap::error::ErrorKind;
 use clap::{Args, CommandFactory as _, Parser, Subcommand, ValueEnum};
 use jiff::Timestamp;
 
+use crate::boot::Named;
+use crate::failure::Failure;
 use crate::model::config::FirstPhase;
 use crate::model::ids::{Agent, SessionId, SessionKey};
 use crate::model::tempo::Tempo;
+use crate::out;
 
 /// How the command is called that the agents call.
 const HOOK: &str = "trellis hook";
-
-/// How the program ends (`0` when nothing is wrong).
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Failure {
-    /// The exit code's meaning.
-    pub kind: FailureKind,
-    /// One line for standard error that says what to do; empty when everything was said already.
-    pub message: String,
-}
-
-/// Why the program ends with another code than 0.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum FailureKind {
-    /// 1: refused, failed, paused, or the answer of a question is no.
-    Refused,
-    /// 2: the command line cannot be understood.
-    Usage,
-    /// 70: an error of trellis's own.
-    Internal,
-}
-
-impl Failure {
-    /// Refused or failed.
-    pub fn refused(message: impl Into<String>) -> Self {
-        Self { kind: FailureKind::Refused, message: message.into() }
-    }
-
-    /// The command line cannot be understood.
-    pub fn usage(message: impl Into<String>) -> Self {
-        Self { kind: FailureKind::Usage, message: message.into() }
-    }
-
-    /// An error of trellis's own.
-    pub fn internal(message: impl Into<String>) -> Self {
-        Self { kind: FailureKind::Internal, message: message.into() }
-    }
-
-    /// The answer is no, and it was printed.
-    #[must_use]
-    pub fn said() -> Self {
-        Self { kind: FailureKind::Refused, message: String::new() }
-    }
-
-    /// The exit code.
-    #[must_use]
-    pub const fn code(&self) -> u8 {
-        match self.kind {
-            FailureKind::Refused => 1,
-            FailureKind::Usage => 2,
-            FailureKind::Internal => crate::supervise::EXIT_INTERNAL,
-        }
-    }
-}
-
-impl From<std::io::Error> for Failure {
-    /// Of the standard output: a reader that went away is no failure of ours.
-    fn from(error: std::io::Error) -> Self {
-        if error.kind() == std::io::ErrorKind::BrokenPipe {
-            return Self::said();
-        }
-        Self::refused(format!("can't write the output: {error}"))
-    }
-}
 
 /// Carries messages between a coding agent that implements and one that reviews, until the reviewer approves.
 #[derive(Debug, Parser)]
@@ -113,15 +52,6 @@ pub struct Cli {
     /// What to do; the dashboard without one.
     #[command(subcommand)]
     pub command: Option<Command>,
-}
-
-/// Which home and which tmux server a command is for.
-#[derive(Clone, Copy, Debug, Default)]
-pub struct Place<'a> {
-    /// The home that was named.
-    pub home: Option<&'a Path>,
-    /// The tmux server that was named.
-    pub tmux_socket: Option<&'a str>,
 }
 
 /// What can be done.
@@ -531,7 +461,7 @@ pub fn main(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
 
 fn dispatch(cli: Cli) -> Result<(), Failure> {
     let home = cli.home.as_deref();
-    let place = Place { home, tmux_socket: cli.tmux_socket.as_deref() };
+    let place = Named { home, tmux_socket: cli.tmux_socket.as_deref() };
     match cli.command {
         None => drive::dashboard(&place),
         Some(Command::Demo(args)) => demo::demo(home, &args),

@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::time::Duration;
 
-use super::{Failure, Place as Named, drive, out};
+use super::{Failure, Named, drive, out};
 use crate::boot::background::{self, DRIVES, Detached, READY, WAITS};
 use crate::boot::{Engine, Ground, How, Place, Seat};
 use crate::model::tempo::Tempo;

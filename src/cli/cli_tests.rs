@@ -1,5 +1,7 @@
 //! The command line: what is understood, and that everything else is one line and exit code 2.
 
+use std::path::Path;
+
 use super::*;
 
 fn said(words: &[&str]) -> Result<Cli, Result<String, Failure>> {

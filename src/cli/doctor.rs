@@ -3,7 +3,7 @@
 
 use serde_json::json;
 
-use super::{Failure, Place, out};
+use super::{Failure, Named, out};
 use crate::boot::Ground;
 use crate::doctor::{self, Finding, Level};
 
@@ -11,7 +11,7 @@ use crate::doctor::{self, Finding, Level};
 ///
 /// # Errors
 /// Something would stop a run; it was said.
-pub fn doctor(place: &Place<'_>, report: bool, as_json: bool) -> Result<(), Failure> {
+pub fn doctor(place: &Named<'_>, report: bool, as_json: bool) -> Result<(), Failure> {
     let (ground, unreadable) = Ground::at_any_rate(place)?;
     let findings = doctor::judge(&ground.health(&unreadable));
     let words =

@@ -21,7 +21,7 @@ use crate::supervise::StopReason;
 ///
 /// # Errors
 /// There is no terminal, or the home cannot be opened.
-pub fn dashboard(place: &super::Place<'_>) -> Result<(), Failure> {
+pub fn dashboard(place: &super::Named<'_>) -> Result<(), Failure> {
     let ground = Ground::of(place)?;
     if ground.config.plain {
         return watch::plain(ground);
@@ -50,7 +50,7 @@ pub fn need_terminal() -> Result<(), Failure> {
 ///
 /// # Errors
 /// Another process drives, or the home cannot be opened.
-pub fn drive(place: &super::Place<'_>, tempo: Tempo) -> Result<(), Failure> {
+pub fn drive(place: &super::Named<'_>, tempo: Tempo) -> Result<(), Failure> {
     let ground = Ground::of(place)?;
     tell_problems(&ground);
     let mut engine = Engine::start(ground, How::Drive, tempo)?;

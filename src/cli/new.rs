@@ -10,7 +10,7 @@ use clap::Args;
 
 use super::drive::tell_problems;
 use super::start::refused;
-use super::{AgentArg, Failure, Place, WayArg, out};
+use super::{AgentArg, Failure, Named, WayArg, out};
 
 use crate::boot::{Engine, Ground, How};
 use crate::model::command::{Command, Reply};
@@ -56,7 +56,7 @@ pub struct NewArgs {
 ///
 /// # Errors
 /// Refused, or the agent ended at once.
-pub fn new(place: &Place<'_>, args: NewArgs) -> Result<(), Failure> {
+pub fn new(place: &Named<'_>, args: NewArgs) -> Result<(), Failure> {
     let ground = Ground::of(place)?;
     ground.refuse_if_driven()?;
     tell_problems(&ground);

@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 
 use super::drive::tell_problems;
 use super::start::{known, refused, whole};
-use super::{Failure, Place, ReachArgs, WayArg, out};
+use super::{Failure, Named, ReachArgs, WayArg, out};
 use crate::boot::{Engine, Ground, How};
 use crate::clock;
 use crate::model::command::{Command, Reply, SessionControl};
@@ -22,7 +22,7 @@ const LISTED: SignedDuration = SignedDuration::from_hours(7 * 24);
 ///
 /// # Errors
 /// The home cannot be read.
-pub fn list(place: &Place<'_>, json: bool) -> Result<(), Failure> {
+pub fn list(place: &Named<'_>, json: bool) -> Result<(), Failure> {
     let engine = Engine::watch(Ground::of(place)?, Tempo::REAL)?;
     let looked = engine.block_on(engine.looked());
     let finished = engine.finish();
@@ -44,7 +44,7 @@ pub fn list(place: &Place<'_>, json: bool) -> Result<(), Failure> {
 ///
 /// # Errors
 /// Refused, with the reason; or another process drives the home.
-pub fn reach(place: &Place<'_>, args: ReachArgs) -> Result<(), Failure> {
+pub fn reach(place: &Named<'_>, args: ReachArgs) -> Result<(), Failure> {
     let ground = Ground::of(place)?;
     ground.refuse_if_driven()?;
     tell_problems(&ground);

@@ -6,7 +6,7 @@ use std::collections::BTreeSet;
 use serde_json::Value;
 
 use super::drive::{Listener, tell_problems};
-use super::{Failure, Place, StartArgs, out};
+use super::{Failure, Named, StartArgs, out};
 use crate::agent::live::LiveSession;
 use crate::agent::scripted::home::Part;
 use crate::boot::{Engine, Ground, How, Seat};
@@ -20,7 +20,7 @@ use crate::model::tempo::Tempo;
 ///
 /// # Errors
 /// Refused, with the reason; or, driven here, it did not complete.
-pub fn start(place: &Place<'_>, args: &StartArgs) -> Result<(), Failure> {
+pub fn start(place: &Named<'_>, args: &StartArgs) -> Result<(), Failure> {
     let config = config(args)?;
     let ground = Ground::of(place)?;
     // Before anything is looked up: whoever drives is the first thing to know, and a refused start makes no home.

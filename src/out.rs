@@ -4,7 +4,7 @@ use std::io::{self, Write};
 
 use serde::Serialize;
 
-use super::Failure;
+use crate::failure::Failure;
 
 /// Prints a text as it is.
 ///
