@@ -28,6 +28,7 @@ use crate::model::event::Event;
 use crate::model::ids::{RecordKey, SessionRef, is_safe_name};
 use crate::model::text::TextRef;
 use crate::paths::{AgentRoots, Environment, Home};
+use crate::small_file;
 use crate::store::lock::{Claim, Holder, Kind, Lock, LockError, holder};
 use crate::store::old_of;
 use crate::store::reader::Reader;
@@ -80,11 +81,7 @@ fn is_folder(home: &Home) -> Result<(), Failure> {
 /// The text of the settings; empty where there are none. An error: why they cannot be read.
 fn config_text(home: &Home) -> Result<String, String> {
     let path = home.config();
-    // A pipe of that name would be waited for without end.
-    if fs::metadata(&path).is_ok_and(|found| !found.is_file()) {
-        return Err(String::from("it is not a file; move it away"));
-    }
-    match fs::read_to_string(&path) {
+    match small_file::text(&path) {
         Ok(text) => Ok(text),
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(String::new()),
         Err(error) => Err(error.to_string()),
@@ -298,8 +295,13 @@ impl Ground {
 fn events(home: &Home) -> Vec<Event> {
     let path = home.events();
     let files = [old_of(&path), path];
-    let lines = files.iter().filter_map(|file| fs::read(file).ok()).flatten().collect::<Vec<u8>>();
+    let lines = files.iter().filter_map(|file| ordinary(file)).flatten().collect::<Vec<u8>>();
     lines.split(|byte| *byte == b'\n').filter_map(|line| serde_json::from_slice(line).ok()).collect()
+}
+
+/// The bytes of a file that is one; it may be long.
+fn ordinary(path: &Path) -> Option<Vec<u8>> {
+    fs::metadata(path).is_ok_and(|found| found.is_file()).then(|| fs::read(path).ok()).flatten()
 }
 
 /// This process, as it names itself in a lock.

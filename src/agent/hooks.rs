@@ -13,6 +13,7 @@ use serde_json::{Value, json};
 pub use splice::Problem;
 
 use crate::model::ids::Agent;
+use crate::small_file;
 use crate::transcript::hooks::events;
 
 /// Seconds that the agent may wait for the hook; it takes some milliseconds.
@@ -148,9 +149,7 @@ impl Settings {
     pub fn read(path: &Path, agent: Agent) -> Result<Self, Refused> {
         // A link stays a link: what it leads to is edited.
         let path = target_of(path);
-        let is_other = fs::metadata(&path).is_ok_and(|found| !found.is_file());
-        let read = if is_other { Err(io::Error::other("it is no file")) } else { fs::read(&path) };
-        let text = match read {
+        let text = match small_file::bytes(&path) {
             Ok(bytes) => String::from_utf8(bytes).map(Some).map_err(|_| io::Error::other("it is no text")),
             Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
             Err(error) => Err(error),

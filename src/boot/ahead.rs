@@ -2,13 +2,14 @@
 //! whether git knows of changes.
 //! Reads only. What it means is the screen's.
 
-use std::fs::{self, File};
+use std::fs::File;
 use std::io::{Read as _, Seek as _, SeekFrom};
 use std::path::Path;
 use std::process::{Command, Stdio};
 
 use crate::model::ids::Agent;
 use crate::model::session::Permission;
+use crate::small_file;
 use crate::transcript::permission;
 use crate::ui::ahead::{Ahead, Side};
 
@@ -35,7 +36,7 @@ fn permission_of(side: &Side) -> Option<Permission> {
     let own = transcript.ancestors().nth(3).map(|home| home.join("settings.json"));
     let project = Path::new(&side.session.worktree).join(".claude");
     let files = own.into_iter().chain(["settings.json", "settings.local.json"].map(|name| project.join(name)));
-    let settings: Vec<Vec<u8>> = files.filter_map(|file| fs::read(file).ok()).collect();
+    let settings: Vec<Vec<u8>> = files.filter_map(|file| small_file::bytes(&file).ok()).collect();
     Some(permission.with_rules(&settings))
 }
 

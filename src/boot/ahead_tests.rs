@@ -1,5 +1,7 @@
 //! What is seen of two sides before a run, in folders of their own.
 
+use std::fs;
+
 use super::*;
 use crate::model::ids::{SessionId, SessionRef};
 use crate::model::session::Asks;

@@ -1,7 +1,6 @@
 //! The dashboard on an engine, and one frame of it: looks, keys and memory from the home and the environment.
 //! What is drawn and what a key does are the screens'.
 
-use std::fs;
 use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
@@ -28,6 +27,7 @@ use crate::out;
 use crate::paths::{Environment, Home};
 use crate::projection::summary::Summary;
 use crate::projection::{DriverFact, Projection, Shown};
+use crate::small_file;
 use crate::store::home_files::{Remembered, read_config};
 use crate::supervise::{Supervisor, Suspends, stop_self};
 use crate::tell::bytes;
@@ -536,7 +536,7 @@ fn keymap(home: &Home, problems: &mut Vec<String>) -> Result<Keymap, Failure> {
 }
 
 fn read(path: &Path, problems: &mut Vec<String>) -> Option<String> {
-    match fs::read_to_string(path) {
+    match small_file::text(path) {
         Ok(text) => Some(text),
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => None,
         Err(error) => {

@@ -17,6 +17,7 @@ use crate::model::ids::Role;
 use crate::model::run::{RunRecord, RunStop};
 use crate::model::tempo::Tempo;
 use crate::paths::{Environment, Home, for_shell};
+use crate::small_file;
 use crate::store::lock::Kind;
 
 /// Plays.
@@ -89,7 +90,7 @@ impl Chosen {
             return Ok(Some(Self { name: scene.name.to_owned(), text: scene.text.to_owned() }));
         }
         let Some(file) = &args.script else { return Ok(None) };
-        let text = std::fs::read_to_string(file)
+        let text = small_file::text(file)
             .map_err(|error| Failure::refused(format!("can't read {}: {error}", file.display())))?;
         Ok(Some(Self { name: file.display().to_string(), text }))
     }

@@ -410,6 +410,8 @@ impl App {
 
     /// Pasted text is text where text is typed, and nothing anywhere else.
     pub fn paste(&mut self, words: &str) -> Vec<Effect> {
+        // Terminals paste what ends a line as the Enter key sends it.
+        let words = &words.replace("\r\n", "\n").replace('\r', "\n");
         match self.over.last_mut() {
             Some(Over::Editor(writing)) if !writing.waits => writing.editor.insert(words),
             Some(Over::Form(form)) => {

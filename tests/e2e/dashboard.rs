@@ -67,7 +67,8 @@ fn a_demo_by_keys(size: (u16, u16)) {
     terminal.press_for(&["p"], "● going");
     terminal.wait_for("REVIEW");
     terminal.press_for(&["p"], "‖ paused");
-    ask(&terminal, "a", "phase 3");
+    // The one that comes next has no name before the builder is at work.
+    ask(&terminal, "a", "next phase");
     terminal.keep("demo-accepted");
     ask(&terminal, "x", "■ stopped");
     terminal.keep("demo-stopped");

@@ -12,7 +12,10 @@ const LINES_AT_MOST: usize = 800;
 
 /// Which parts of the program each part may know: itself, and these. A path narrows it to that module.
 /// `boot` and `cli` put the program together and may know all.
-const MAY_KNOW: [(&str, &[&str]); 18] = [
+const MAY_KNOW: [(&str, &[&str]); 21] = [
+    ("failure", &["supervise"]),
+    ("out", &["failure"]),
+    ("small_file", &[]),
     ("clock", &[]),
     ("model", &[]),
     ("verdict", &[]),
@@ -25,7 +28,7 @@ const MAY_KNOW: [(&str, &[&str]); 18] = [
     ("projection", &["model", "machine", "verdict", "driver::ports"]),
     ("store", &["model", "config", "paths", "projection", "driver::ports", "driver::viewer"]),
     ("watch", &["model", "machine", "transcript", "paths", "clock", "supervise", "driver::ports"]),
-    ("agent", &["model", "machine", "transcript", "paths", "clock", "supervise", "driver::ports"]),
+    ("agent", &["small_file", "model", "machine", "transcript", "paths", "clock", "supervise", "driver::ports"]),
     ("driver", &["model", "machine", "verdict", "projection", "supervise", "store::trim"]),
     ("ui", &["model", "projection", "config", "verdict", "clock", "supervise", "driver::handle"]),
     ("tell", &["model", "projection", "config", "paths", "agent::tmux", "ui::sanitise"]),

@@ -1,6 +1,7 @@
 //! Claude's status files, `sessions/<pid>.json`: one a running process, rewritten in place, left over after a kill.
 //! Keys of Claude's own messaging lie in the same folder; they are never opened.
 
+use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 use std::thread;
 use std::time::Duration;
@@ -12,6 +13,7 @@ use crate::agent::os::{self, Process};
 use crate::model::ids::SessionId;
 use crate::model::reach::{LiveStatus, Sign};
 use crate::model::text::first_line;
+use crate::small_file;
 
 /// A file is rewritten in place: one that does not parse is read again this often.
 const TRIES: u32 = 6;
@@ -138,7 +140,7 @@ impl Statuses {
         let folder = claude_home.join("sessions");
         let entries = match std::fs::read_dir(&folder) {
             Ok(entries) => entries,
-            Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(Self::default()),
+            Err(error) if error.kind() == ErrorKind::NotFound => return Ok(Self::default()),
             Err(error) => return Err(format!("can't read {}: {error}", folder.display())),
         };
         let mut all = Self::default();
@@ -201,13 +203,14 @@ impl Statuses {
 
 fn read(path: &Path) -> Read {
     for left in (0..TRIES).rev() {
-        match std::fs::read(path) {
+        match small_file::bytes(path) {
             Ok(bytes) => {
                 if let Ok(file) = serde_json::from_slice(&bytes) {
                     return Read::Whole(Box::new(file));
                 }
             }
-            Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Read::Gone,
+            // What is no ordinary file was never written by Claude.
+            Err(error) if matches!(error.kind(), ErrorKind::NotFound | ErrorKind::Other) => return Read::Gone,
             Err(_) => {}
         }
         if left > 0 {

@@ -54,3 +54,15 @@ fn only_whole_files_of_live_processes_count_and_keys_are_left_alone() {
     assert!(all.torn().is_some());
     assert!(Statuses::read(&home.path().join("none")).unwrap().live().is_empty());
 }
+
+#[test]
+fn what_is_no_ordinary_file_holds_nothing_up() {
+    let home = tempfile::tempdir().unwrap();
+    let sessions = home.path().join("sessions");
+    std::fs::create_dir(&sessions).unwrap();
+    rustix::fs::mkfifoat(rustix::fs::CWD, sessions.join("5.json"), rustix::fs::Mode::RWXU).unwrap();
+    std::os::unix::fs::symlink("/dev/zero", sessions.join("6.json")).unwrap();
+    let all = Statuses::read(home.path()).unwrap();
+    assert!(all.live().is_empty());
+    assert_eq!(all.torn(), None, "nothing is waited for");
+}

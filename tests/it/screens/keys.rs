@@ -17,6 +17,17 @@ fn rig(projection: Projection) -> Rig {
     Rig::new(projection, (38, 20))
 }
 
+/// Terminals paste the end of a line as the Enter key sends it.
+#[test]
+fn a_paste_keeps_its_lines() {
+    let mut rig = rig(scenes::one(scenes::run("checkout")));
+    rig.press("w Enter");
+    rig.send(Msg::Paste("Do not\rdelete the\r\ntables\n".to_owned()));
+    let text = "Do not\ndelete the\ntables\n".to_owned();
+    let written = controls(&rig.press("Ctrl-s")).into_iter().map(|(_, control)| control).collect::<Vec<_>>();
+    assert_eq!(written, [Control::Write { side: Role::Implementer, text, go_on: false }]);
+}
+
 /// The controls among some effects, with the revision they name.
 fn controls(effects: &[Effect]) -> Vec<(Option<u64>, Control)> {
     effects
