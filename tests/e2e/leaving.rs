@@ -49,8 +49,6 @@ fn events(home: &Path) -> usize {
 
 /// Leaves the dashboard with a driver in the background behind.
 fn leave(terminal: &Terminal) {
-    // It asks only while something goes on.
-    terminal.wait_for("● going");
     terminal.press_for(&["q"], "b go on");
     terminal.keys(&["b"]);
     terminal.wait_for("ended 0");
