@@ -9,6 +9,7 @@ use super::terminal::{NARROW, Terminal, WIDE};
 type Step = (&'static [&'static str], &'static str);
 
 fn walk(terminal: &Terminal, steps: &[Step]) {
+    let mut lent = false;
     for (keys, text) in steps {
         let holds = |screen: &str| match text.strip_prefix('!') {
             Some(gone) => !Terminal::flat(screen).contains(gone),
@@ -18,7 +19,13 @@ fn walk(terminal: &Terminal, steps: &[Step]) {
         if *keys == ["Escape"] {
             terminal.wait("what Esc is to close", |screen| !screen.trim().is_empty() && !holds(screen));
         }
-        terminal.press_then(keys, text, holds);
+        if lent {
+            // A key that came while a program had the terminal was that program's.
+            terminal.press_until(keys, text, holds);
+        } else {
+            terminal.press_then(keys, text, holds);
+        }
+        lent = matches!(*keys, ["e" | "C-g"]);
         if *keys == ["e"] {
             // The pager has the terminal meanwhile, and would take the next key.
             std::thread::park_timeout(std::time::Duration::from_millis(800));
