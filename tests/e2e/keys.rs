@@ -422,14 +422,14 @@ fn keys_of_sessions_and_of_a_transcript() {
         leave(&terminal);
         // By turns and by matches, where there is more than one of each.
         let terminal = played(size, "");
-        // A session of the run: those of the other scene have no turns to go by.
-        let shop: &[Step] = &[
+        // The builder of the run: those of the other scene have no turns to go by.
+        let builder: &[Step] = &[
             (&["2"], "live of"),
             (&["/"], "Esc clear"),
-            (&["s", "h", "o", "p", "Enter"], "!Esc clear"),
+            (&["p", "l", "e", "a", "s", "e", "Enter"], "!Esc clear"),
             (&["Enter"], "v detail"),
         ];
-        walk(&terminal, shop);
+        walk(&terminal, builder);
         // Its state comes later than its words.
         terminal.wait_for("waits for a prompt");
         there_and_back(&terminal, &["["], "G");
