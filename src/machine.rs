@@ -28,6 +28,7 @@ pub mod pair;
 pub mod plan;
 pub mod restart;
 pub mod run;
+pub mod sending;
 pub mod session;
 mod turns;
 pub mod wire;

@@ -513,6 +513,8 @@ pub enum ThreadKind {
         n: Option<u32>,
         /// What for.
         purpose: Purpose,
+        /// What it is, in words: `relay 3 to codex`, `asked claude for the next phase`.
+        what: String,
         /// To which side.
         to: Role,
         /// Its label.

@@ -137,6 +137,7 @@ fn state_words(run: &RunRecord, loaded: &Loaded) -> String {
         (RunState::Paused, None) => "paused".to_owned(),
         (RunState::Running, None) => match run.step {
             Some(RunStep::Review) => "in review".to_owned(),
+            Some(RunStep::Advance) if run.phases.is_empty() => "asks for the phase".to_owned(),
             Some(RunStep::Advance) => "asks for the next phase".to_owned(),
             Some(RunStep::Probe) | None => "waits for the phase".to_owned(),
         },

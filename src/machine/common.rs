@@ -50,6 +50,8 @@ pub(super) trait Loop: Clone + PartialEq {
     fn set_running(&mut self);
     fn running(&self) -> bool;
     fn knobs(&self) -> Knobs<'_>;
+    /// The record, if it is a run.
+    fn as_run(&self) -> Option<&RunRecord>;
     /// The side whose answer is waited for.
     fn awaited_side(&self) -> Option<Role>;
     /// Answers of a side that only newer ones count after.
@@ -176,6 +178,9 @@ macro_rules! looped {
 }
 
 looped!(PairRecord, PairState, RecordKey::Pair, PairPaused, PairResumed, {
+    fn as_run(&self) -> Option<&RunRecord> {
+        None
+    }
     fn awaited_side(&self) -> Option<Role> {
         match self.step? {
             PairStep::AwaitImplementer => Some(Role::Implementer),
@@ -208,6 +213,9 @@ looped!(PairRecord, PairState, RecordKey::Pair, PairPaused, PairResumed, {
 });
 
 looped!(RunRecord, RunState, RecordKey::Run, ChecklistPaused, ChecklistResumed, {
+    fn as_run(&self) -> Option<&RunRecord> {
+        Some(self)
+    }
     fn awaited_side(&self) -> Option<Role> {
         matches!(self.step?, RunStep::Probe | RunStep::Advance).then_some(Role::Implementer)
     }

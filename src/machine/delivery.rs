@@ -305,11 +305,12 @@ pub(super) fn reported<R: Loop>(record: &R, report: &SentReport, now: Timestamp)
     let Some(entry) = rec.outbox_mut().iter_mut().find(|entry| entry.id == report.entry) else {
         return Step::unchanged(rec);
     };
+    let thing = words::sending(record, entry).thing();
     let facts = &report.report;
     entry.quiet_since = None;
     let what = if facts.last_key_at.is_none() && !facts.entered {
         typed_nothing(entry, report.enter_only);
-        format!("nothing of {} was typed", words::purpose(entry.purpose))
+        format!("nothing of {thing} was typed")
     } else {
         entry.last_key_at = facts.last_key_at.or(Some(now));
         entry.queue_id = facts.queue_id.clone().or_else(|| entry.queue_id.take());
@@ -320,7 +321,7 @@ pub(super) fn reported<R: Loop>(record: &R, report: &SentReport, now: Timestamp)
             entry.state = EntryState::Sent;
         }
         let how = if facts.entered { "was typed and entered" } else { "was typed but not entered" };
-        format!("{} {how}", words::purpose(entry.purpose))
+        format!("{thing} {how}")
     };
     let changed = &rec != record;
     let decision = Decision {

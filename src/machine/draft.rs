@@ -163,12 +163,9 @@ impl<'a, R: Loop> Draft<'a, R> {
         let id = self.rec.next_entry_id();
         let (source_turn_id, source_message_id) =
             message.source.map_or((None, None), |source| (Some(source.turn_id), Some(source.message_id)));
-        self.decide(
-            super::words::prepared(message.purpose, &self.name(message.target)),
-            source_turn_id.as_ref().map_or_else(|| id.to_string(), |turn| format!("{id}, from turn {turn}")),
-        );
         let now = self.now();
-        self.rec.outbox_mut().push(Entry {
+        let evidence = source_turn_id.as_ref().map_or_else(|| id.to_string(), |turn| format!("{id}, from turn {turn}"));
+        let entry = Entry {
             id: id.clone(),
             purpose: message.purpose,
             target: message.target,
@@ -199,7 +196,9 @@ impl<'a, R: Loop> Draft<'a, R> {
             quiet_since: None,
             clock_from: None,
             carried_at: None,
-        });
+        };
+        self.decide(super::words::sending(&self.rec, &entry).does(&self.name(entry.target)), evidence);
+        self.rec.outbox_mut().push(entry);
         id
     }
 

@@ -101,7 +101,7 @@ fn go_on_if_failed<R: Loop>(draft: &mut Draft<'_, R>, why: &str) {
 pub(super) fn check_delivery<R: Loop>(draft: &mut Draft<'_, R>) -> Result<(), Refusal> {
     let entry = flying(draft)?;
     delivery::begin_times_anew(draft);
-    draft.decide(format!("looks for {} again", words::purpose(entry.purpose)), "a key");
+    draft.decide(format!("looks for {} again", words::sending(&draft.rec, &entry).thing()), "a key");
     go_on_if_failed(draft, "goes on: looks for the message again");
     draft.probe(entry.target);
     Ok(())

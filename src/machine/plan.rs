@@ -11,7 +11,7 @@ use super::draft::Draft;
 use super::prompts::SIDES;
 use super::session::{self, Busy};
 use super::turns::{self, Reading};
-use super::{Effect, PairOrder, Scene, pair, run};
+use super::{Effect, PairOrder, Scene, pair, run, sending};
 use crate::model::command::Control;
 use crate::model::ids::{EntryId, Role, SessionKey, TurnId};
 use crate::model::outbox::{Entry, Purpose};
@@ -312,13 +312,12 @@ impl<'a> Copied<'a> {
         if self.flying.contains(&entry.id) {
             return (Act::LooksFor { purpose, to }, When::Now);
         }
-        let before = entry.resend_of.as_ref().and_then(|id| draft.rec.outbox().iter().find(|entry| &entry.id == id));
         let act = Act::Sends {
             purpose,
             to,
             source: entry.source_turn_id.clone(),
             relay: relay.filter(|_| purpose.is_relay()),
-            is_same_text: before.is_some_and(|before| before.text.sha256 == entry.text.sha256),
+            is_same_text: sending::is_same_text(entry, draft.rec.outbox()),
         };
         if self.acts {
             return (act, When::Now);

@@ -5,12 +5,13 @@ use jiff::{SignedDuration, Timestamp};
 use super::common::Loop;
 use super::delivery::{self, Next};
 use super::draft::{Draft, later};
+use super::sending::Sending;
 use super::session::{self, Busy, IdleVerdict};
 use super::turns::{self, Reading};
 use super::{Wait, setback};
 use crate::model::conversation::Turn;
 use crate::model::ids::Role;
-use crate::model::outbox::Purpose;
+use crate::model::outbox::Entry;
 use crate::model::pair::{PairStop, PauseReason};
 use crate::model::run::RunStop;
 
@@ -30,15 +31,9 @@ pub(super) fn name<R: Loop>(rec: &R, role: Role) -> String {
     format!("{agent}·{number}")
 }
 
-/// What a message is, in words.
-pub(super) fn purpose(purpose: Purpose) -> &'static str {
-    match purpose {
-        Purpose::Advance => "the phase prompt",
-        Purpose::ToReviewer | Purpose::ToImplementer => "a relay",
-        Purpose::Clarify => "a question",
-        Purpose::Continue => "a request to go on",
-        Purpose::User => "your message",
-    }
+/// What a message is to its reader.
+pub(super) fn sending<R: Loop>(rec: &R, entry: &Entry) -> Sending {
+    Sending::of(entry, rec.outbox(), rec.as_run())
 }
 
 /// Why a run ended, as the log and the answer to an order say it.
@@ -60,17 +55,6 @@ pub(super) const fn pair_stop(reason: PairStop) -> &'static str {
         PairStop::Manual => "the review was stopped",
         PairStop::PeerError => "the review ended: a side's transcript is gone",
         PairStop::SessionTrashed => "the review ended: a side was put away",
-    }
-}
-
-/// A message that is to go out, as a decision.
-pub(super) fn prepared(what: Purpose, name: &str) -> String {
-    match what {
-        Purpose::Advance => format!("asks {name} for the next phase"),
-        Purpose::Continue => format!("asks {name} to go on"),
-        Purpose::Clarify => format!("asks {name} whether that is an approval"),
-        Purpose::ToReviewer | Purpose::ToImplementer => format!("relays the answer to {name}"),
-        Purpose::User => format!("sends your message to {name}"),
     }
 }
 
@@ -108,7 +92,7 @@ pub(super) fn delivery<R: Loop>(draft: &Draft<'_, R>) -> Option<Wait> {
     let index = draft.rec.open_index()?;
     let entry = draft.rec.open()?;
     let name = draft.name(entry.target);
-    let message = purpose(entry.purpose);
+    let message = sending(&draft.rec, entry).thing();
     let since = Some(entry.last_key_at.or(entry.attempt_at).unwrap_or(entry.prepared_at));
     let wait = |who: String, what: String, ends: &str, deadline| {
         Some(Wait { who, what, since, ends: ends.to_owned(), deadline })
@@ -266,11 +250,9 @@ fn quiet_end(idle: &IdleVerdict) -> Option<Timestamp> {
     })
 }
 
-/// What a quiet time is for.
+/// What a quiet time is for. In whole seconds, never fewer than it takes.
 fn quiet<R: Loop>(draft: &Draft<'_, R>) -> String {
-    let millis = draft.rec.knobs().debounce;
-    let length = if millis.is_multiple_of(1_000) { format!("{} s", millis / 1_000) } else { format!("{millis} ms") };
-    format!("in case more follows within {length}")
+    format!("in case more follows within {} s", draft.rec.knobs().debounce.div_ceil(1_000))
 }
 
 fn busy_ends(name: &str, idle: &IdleVerdict) -> String {

@@ -10,6 +10,7 @@ use super::words::{self, Labels};
 use super::{Banner, Offer, record};
 use crate::machine::ledger::Origin;
 use crate::machine::plan::{Act, Plan, When};
+use crate::machine::sending::{self, Sending};
 use crate::model::conversation::Turn;
 use crate::model::ids::{Role, TurnId};
 use crate::model::outbox::Purpose;
@@ -155,7 +156,7 @@ impl Case<'_> {
                 }
             }
             Act::LooksFor { purpose, to } => {
-                format!("looks whether the {} reached {}", words::message(*purpose), self.label(*to))
+                format!("looks whether the {} reached {}", self.message(*purpose), self.label(*to))
             }
             Act::Shows { to, relay } => format!("shows you relay {relay} to {} first", self.label(*to)),
             Act::TakesPhase(turn) => {
@@ -190,12 +191,21 @@ impl Case<'_> {
                 let at = source.map(|turn| self.answer_time(to.other(), turn)).unwrap_or_default();
                 format!("sends {from}'s answer{at} to {to_label}{relay}")
             }
-            Purpose::Clarify => format!("asks {to_label} whether that is an approval"),
-            Purpose::Continue if again => format!("sends the same message to {to_label} again"),
-            Purpose::Continue => format!("asks {to_label} to go on"),
-            Purpose::Advance => format!("asks {to_label} for the next phase"),
-            Purpose::User => format!("sends your message to {to_label}"),
+            _ => {
+                let first = self.record.run.is_some_and(|run| run.phases.is_empty());
+                Sending::new(purpose, again, first).does(to_label)
+            }
         }
+    }
+
+    /// What a message that is on its way is called.
+    pub(super) fn message(&self, purpose: Purpose) -> &'static str {
+        let again = record::open_entry(self.record).is_some_and(|entry| {
+            let of_run = self.record.run.map(|run| run.outbox.as_slice()).unwrap_or_default();
+            let of_pair = self.record.pair.map(|pair| pair.outbox.as_slice()).unwrap_or_default();
+            sending::is_same_text(entry, of_run) || sending::is_same_text(entry, of_pair)
+        });
+        Sending::new(purpose, again, false).name()
     }
 
     fn answer_time(&self, role: Role, turn: &TurnId) -> String {
@@ -253,7 +263,7 @@ impl Case<'_> {
         }
         lines.push(format!(
             "The {} is on the clipboard. Once {who} has it the run goes on.",
-            words::message(entry.purpose)
+            self.message(entry.purpose)
         ));
         let offers = vec![offer("y", "copy", "put it on the clipboard again"), self.pane(entry.target), self.stop()];
         Some(Banner { reason: None, headline: format!("paste this in {who}'s pane"), lines, offers })
@@ -269,7 +279,7 @@ impl Case<'_> {
         if side.reach.as_ref()?.at.duration_since(since) < LASTS {
             return None;
         }
-        let (what, who) = (words::message(entry.purpose), self.label(entry.target));
+        let (what, who) = (self.message(entry.purpose), self.label(entry.target));
         let mut lines = vec![why];
         lines.push("It goes out once nothing is in the way.".to_owned());
         Some(Banner {

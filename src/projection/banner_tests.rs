@@ -225,6 +225,16 @@ fn a_limit_says_when_it_goes_on_by_itself_and_whether() {
     assert_eq!(view.standing, Standing::Limit);
     assert_eq!(view.sentence, "codex at its limit · back 14:00");
     assert!(said(&view).contains("Goes on by itself at 14:00"), "{}", said(&view));
+    // What goes out then is what the plan says, in its words.
+    for (is_same_text, words) in [(true, "sends the same message to codex again"), (false, "asks codex to go on")] {
+        let (purpose, to) = (Purpose::Continue, Role::Reviewer);
+        let act = Act::Sends { purpose, to, source: None, relay: None, is_same_text };
+        stage.plan = Some(Plan { act, when: When::Now, agrees: false });
+        let view = seen(&stage);
+        let banner = view.banner.as_ref().unwrap();
+        assert_eq!(banner.offers[0].what, words);
+        assert!(banner.lines.iter().any(|line| line.ends_with(&format!(": {words}."))), "{:?}", banner.lines);
+    }
     stage.pair.as_mut().unwrap().config.resume_after_limit = false;
     let view = seen(&stage);
     assert_eq!(view.standing, Standing::NeedsYou);

@@ -200,6 +200,12 @@ fn is_working(side: Option<&SessionFacts>) -> bool {
     side.is_some_and(|side| matches!(side.state, Some(SessionState::Working { .. })))
 }
 
+/// Whether the builder has an answer that is about to be taken as the first phase: nobody's move then.
+fn answers_already(run: &RunRecord, record: &RecordFacts<'_>) -> bool {
+    let newest = record.conversation(Role::Implementer).and_then(Conversation::newest);
+    newest.is_some_and(|turn| turn.is_answered() && Some(&turn.id) != run.baseline_turn_id.as_ref())
+}
+
 fn first_wait(record: &RecordFacts<'_>) -> bool {
     record.run.is_some_and(|run| {
         run.state == RunState::Running
@@ -209,6 +215,7 @@ fn first_wait(record: &RecordFacts<'_>) -> bool {
             && run.entries_made == 0
             && run.outbox.is_empty()
             && !is_working(record.implementer)
+            && !answers_already(run, record)
     })
 }
 

@@ -9,6 +9,7 @@ use super::facts::RecordFacts;
 use super::words::{self, Labels};
 use super::{Thread, ThreadEntry, ThreadKind, record, reviews};
 use crate::machine::ledger::{Ledger, Origin};
+use crate::machine::sending::Sending;
 use crate::model::conversation::{Conversation, Item, ItemKind, Turn};
 use crate::model::ids::{EntryId, MessageId, Role, SessionKey, SessionRef, TurnId};
 use crate::model::outbox::{Entry, EntryState, Purpose};
@@ -113,9 +114,11 @@ fn first_source<'a>(facts: &RecordFacts<'a>) -> Option<&'a TurnId> {
 /// Every message of the record, by the place it belongs to.
 fn relay_lines(facts: &RecordFacts<'_>, labels: &Labels) -> BTreeMap<Place, Vec<RelayLine>> {
     let mut lines: BTreeMap<Place, Vec<RelayLine>> = BTreeMap::new();
-    for entry in facts.run.iter().flat_map(|run| &run.outbox) {
-        let (place, line) = entry_line(entry, None, labels);
-        lines.entry(place).or_default().push(line);
+    if let Some(run) = facts.run {
+        for entry in &run.outbox {
+            let (place, line) = entry_line(entry, None, Sending::of(entry, &run.outbox, Some(run)), labels);
+            lines.entry(place).or_default().push(line);
+        }
     }
     let mut pairs: Vec<&PairRecord> = facts.pairs.clone();
     if let Some(pair) = facts.pair.filter(|pair| !pairs.iter().any(|other| other.id == pair.id)) {
@@ -126,7 +129,7 @@ fn relay_lines(facts: &RecordFacts<'_>, labels: &Labels) -> BTreeMap<Place, Vec<
         for entry in &pair.outbox {
             let round = pair.rounds.iter().find(|round| round.entry.as_ref() == Some(&entry.id));
             let n = round.map(|round| round.n).or_else(|| record::relay_number(entry, pair));
-            let (place, line) = entry_line(entry, n, labels);
+            let (place, line) = entry_line(entry, n, Sending::of(entry, &pair.outbox, None), labels);
             lines.entry(place).or_default().push(line);
             told.push(&entry.id);
         }
@@ -138,7 +141,7 @@ fn relay_lines(facts: &RecordFacts<'_>, labels: &Labels) -> BTreeMap<Place, Vec<
     lines
 }
 
-fn entry_line(entry: &Entry, n: Option<u32>, labels: &Labels) -> (Place, RelayLine) {
+fn entry_line(entry: &Entry, n: Option<u32>, sending: Sending, labels: &Labels) -> (Place, RelayLine) {
     let source = (entry.purpose.is_relay()).then_some(entry.source_turn_id.as_ref()).flatten();
     let place = source.map_or_else(
         || Place::Free(entry.id.clone()),
@@ -148,6 +151,7 @@ fn entry_line(entry: &Entry, n: Option<u32>, labels: &Labels) -> (Place, RelayLi
     let kind = ThreadKind::Relay {
         n,
         purpose: entry.purpose,
+        what: n.map_or_else(|| sending.done(labels.side(entry.target)), |n| relay(n, labels.side(entry.target))),
         to: entry.target,
         label: labels.side(entry.target).to_owned(),
         sent_at: entry.last_key_at,
@@ -170,6 +174,7 @@ fn round_line(round: &Round, pair: &PairRecord, labels: &Labels) -> (Place, Rela
     let kind = ThreadKind::Relay {
         n: Some(round.n),
         purpose: if to == Role::Reviewer { Purpose::ToReviewer } else { Purpose::ToImplementer },
+        what: relay(round.n, labels.side(to)),
         to,
         label: labels.side(to).to_owned(),
         sent_at: None,
@@ -180,6 +185,10 @@ fn round_line(round: &Round, pair: &PairRecord, labels: &Labels) -> (Place, Rela
         original: None,
     };
     (place, RelayLine { sort_at: Some(round.at), entry: ThreadEntry { at: Some(round.at), kind } })
+}
+
+fn relay(n: u32, label: &str) -> String {
+    format!("relay {n} to {label}")
 }
 
 /// One side's part of a thread.

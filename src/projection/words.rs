@@ -6,7 +6,6 @@ use jiff::{SignedDuration, Timestamp};
 use crate::model::config::{PairConfig, RunConfig};
 use crate::model::conversation::{FailureClass, Outcome};
 use crate::model::ids::{Role, SessionRef};
-use crate::model::outbox::Purpose;
 use crate::model::pair::{PairStop, PauseReason};
 use crate::model::run::RunStop;
 
@@ -101,18 +100,6 @@ pub fn quoted(text: &str) -> String {
 #[must_use]
 pub fn unmarked(line: &str) -> String {
     line.trim_start_matches(['#', '>', ' ']).replace('`', "").replace("**", "")
-}
-
-/// What a message is called.
-#[must_use]
-pub const fn message(purpose: Purpose) -> &'static str {
-    match purpose {
-        Purpose::Advance => "phase prompt",
-        Purpose::ToReviewer | Purpose::ToImplementer => "relay",
-        Purpose::Clarify => "question",
-        Purpose::Continue => "request to go on",
-        Purpose::User => "message of yours",
-    }
 }
 
 /// How a turn ended, when that needs words.

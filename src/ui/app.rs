@@ -22,7 +22,7 @@ use super::key::Key;
 use super::keymap::{Keymap, Place};
 use super::line_edit::LineEdit;
 use super::list::Picked;
-use super::look::Look;
+use super::look::{KeptEdit, Look};
 use super::menu::Menu;
 use super::row::Hit;
 use super::scroll::Scroll;
@@ -335,6 +335,8 @@ pub struct App {
     pub trail: Vec<Screen>,
     /// What lies over it.
     pub over: Vec<Over>,
+    /// What the person made of relays that still wait for a look.
+    pub edits: Vec<KeptEdit>,
     /// The runs.
     pub runs: Picked<RecordKey>,
     /// What the list of runs is filtered by.
@@ -414,6 +416,7 @@ impl App {
             looks_ahead_at: Vec::new(),
             trail: vec![Screen::Runs],
             over: Vec::new(),
+            edits: Vec::new(),
             runs: Picked::default(),
             runs_filter: LineEdit::default(),
             all_runs: false,

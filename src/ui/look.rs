@@ -30,8 +30,17 @@ pub struct Look {
     pub height: usize,
     /// Lines in all, as last drawn.
     pub lines: usize,
-    /// The text as a person changed it.
-    pub edited: Option<String>,
+}
+
+/// The text of a waiting relay as a person changed it. It outlives the preview, and goes with its relay.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct KeptEdit {
+    /// Of which run.
+    run: RecordKey,
+    /// Source and text of the relay it was made of.
+    relay: (String, Arc<str>),
+    /// The text as it would be sent.
+    text: String,
 }
 
 impl Look {
@@ -46,16 +55,13 @@ impl Look {
             top: 0,
             height: 1,
             lines: 0,
-            edited: None,
         }
     }
 
     /// Whether the relay it was opened on is the one that waits in this run.
     #[must_use]
     pub fn is_of(&self, run: &RunView) -> bool {
-        let (source, text) = &self.relay;
-        run.key == self.run
-            && run.look_first.as_ref().is_some_and(|waiting| waiting.source == *source && waiting.text == *text)
+        waits_in(run, &self.run, &self.relay)
     }
 
     /// Scrolls.
@@ -64,7 +70,36 @@ impl Look {
     }
 }
 
+/// Whether a relay, by its source and text, is the one that waits in a run.
+fn waits_in(run: &RunView, of: &RecordKey, (source, text): &(String, Arc<str>)) -> bool {
+    let is_it = |waiting: &LookFirst| waiting.source == *source && waiting.text == *text;
+    run.key == *of && run.look_first.as_ref().is_some_and(is_it)
+}
+
 impl App {
+    /// The text of a run's waiting relay as the person changed it, if they did.
+    #[must_use]
+    pub fn edit_of(&self, run: &RunView) -> Option<&str> {
+        let kept = self.edits.iter().find(|edit| waits_in(run, &edit.run, &edit.relay));
+        kept.map(|edit| edit.text.as_str())
+    }
+
+    /// Keeps what the person made of the relay of the open preview; its own text again is no edit.
+    pub(super) fn keep_edit(&mut self, text: String) {
+        let Some(Over::Look(look)) = self.over.last() else { return };
+        let (run, relay) = (look.run.clone(), look.relay.clone());
+        self.edits.retain(|edit| edit.run != run);
+        if *text != *relay.1 {
+            self.edits.push(KeptEdit { run, relay, text });
+        }
+    }
+
+    /// An edit goes with its relay: when that was sent or dropped, or the run is gone.
+    pub(super) fn drop_edits(&mut self) {
+        let projection = &self.projection;
+        self.edits.retain(|edit| projection.runs.iter().any(|run| waits_in(run, &edit.run, &edit.relay)));
+    }
+
     /// After a frame: a preview names its run as that frame showed it, while its relay is the one that waits. Of another
     /// one it keeps the old revision.
     pub(super) fn follow_looks(&mut self) {
@@ -108,8 +143,9 @@ impl App {
 
     fn look_order(&mut self, action: Action, key: Key) -> Vec<Effect> {
         let Some(Over::Look(look)) = self.over.last() else { return Vec::new() };
-        let (target, revision, edited, waits) = (look.run.clone(), look.revision, look.edited.clone(), look.waits);
+        let (target, revision, waits) = (look.run.clone(), look.revision, look.waits);
         let Some(run) = self.run_as_seen(&target).cloned() else { return Vec::new() };
+        let edited = self.edit_of(&run).map(str::to_owned);
         let waiting = run.look_first.clone().filter(|_| look.is_of(&run));
         match action {
             Action::Help => return self.act(Action::Help, Some(key)),

@@ -20,6 +20,9 @@ use super::menu::{Choice, Menu, MenuItem};
 use super::order::is_over;
 use super::talk::{answer_at, text_at};
 
+/// What a key in the first moment of a banner is told.
+pub(super) const TOO_EARLY: &str = "this came up just now: read it, then press again";
+
 impl App {
     /// An action about a run or a session.
     pub fn order_key(&mut self, action: Action, key: Option<Key>) -> Vec<Effect> {
@@ -75,9 +78,9 @@ impl App {
             }
             Action::Outside => return self.outside(),
             Action::Copy if run.look_first.is_some() && self.shows_banner_of(&run) => {
-                let look = run.look_first.as_ref();
-                return look
-                    .map_or_else(Vec::new, |look| self.copied(look.text.to_string(), format!("relay {}", look.n)));
+                let Some(look) = &run.look_first else { return Vec::new() };
+                let text = self.edit_of(&run).unwrap_or(&look.text).to_owned();
+                return self.copied(text, format!("relay {}", look.n));
             }
             Action::Copy if !awaits_paste(&run) => return self.copy(),
             _ => {}
@@ -87,7 +90,7 @@ impl App {
             return Vec::new();
         }
         if !self.banner_counts(&run) {
-            self.refuse("this came up just now: read it, then press again");
+            self.refuse(TOO_EARLY);
             return Vec::new();
         }
         match action {
@@ -133,7 +136,7 @@ impl App {
 
     fn ask_for_more(&mut self, run: &RunView) {
         if let Err(why) = may(run, "more") {
-            self.refuse(why);
+            self.say(why, true);
             return;
         }
         let fields = vec![
@@ -149,7 +152,7 @@ impl App {
 
     fn ask_whom(&mut self, run: &RunView) {
         if let Err(why) = may(run, "write") {
-            self.refuse(why);
+            self.say(why, true);
             return;
         }
         let mut items = Vec::new();
@@ -371,8 +374,9 @@ impl App {
     ) -> Vec<Effect> {
         match no_pane(way, label, place) {
             None => vec![Effect::GoToPane(session)],
+            // Going there asks nothing: a `y` that follows is no yes to it.
             Some(why) => {
-                self.refuse(why);
+                self.say(why, true);
                 Vec::new()
             }
         }

@@ -260,11 +260,7 @@ impl App {
                 self.memory.insert(format!("write {run}"), Json::String(text));
                 self.say("what you wrote is kept", false);
             }
-            Purpose::Relay { .. } => {
-                if let Some(Over::Look(look)) = self.over.last_mut() {
-                    look.edited = writing.editor.is_changed().then_some(text);
-                }
-            }
+            Purpose::Relay { .. } => self.keep_edit(text),
             Purpose::Write { .. } => {}
         }
         Vec::new()
@@ -275,7 +271,7 @@ impl App {
         let text = text.strip_suffix('\n').unwrap_or(text);
         match self.over.last_mut() {
             Some(Over::Editor(writing)) => writing.editor.replace(text),
-            Some(Over::Look(look)) => look.edited = Some(text.to_owned()),
+            Some(Over::Look(_)) => self.keep_edit(text.to_owned()),
             Some(Over::Form(form)) => {
                 if let Some(Field { value: Value::Prompt(words, _), .. }) = form.fields.get_mut(form.at) {
                     text.clone_into(words);

@@ -39,7 +39,8 @@ fn is_plain(c: char) -> bool {
 }
 
 /// Characters that draw nothing and can mislead: format characters but the joiner that emoji need.
-fn is_unwanted(c: char) -> bool {
+#[must_use]
+pub fn is_unwanted(c: char) -> bool {
     if c.is_ascii() {
         return c.is_ascii_control();
     }

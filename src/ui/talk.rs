@@ -290,27 +290,22 @@ fn folded<'a>(group: impl Iterator<Item = &'a ThreadEntry>) -> String {
     }
 }
 
-fn other(out: &mut Vec<Block>, what: &ThreadEntry) {
+fn other(out: &mut Vec<Block>, entry: &ThreadEntry) {
     let mut push = |side, kind| out.push(Block { side, kind });
-    match &what.kind {
+    match &entry.kind {
         ThreadKind::Said { .. } => {}
         ThreadKind::Human { role, label, text } | ThreadKind::Carried { role, label, text } => {
             push(Some(*role), BlockKind::Gap);
-            let from = if matches!(what.kind, ThreadKind::Human { .. }) { "you" } else { "trellis" };
+            let from = if matches!(entry.kind, ThreadKind::Human { .. }) { "you" } else { "trellis" };
             let who = format!("{from} to {label}");
-            push(Some(*role), BlockKind::Heading { at: what.at, who, tools: String::new() });
+            push(Some(*role), BlockKind::Heading { at: entry.at, who, tools: String::new() });
             for kind in words(text, false, &[]) {
                 push(Some(*role), kind);
             }
         }
-        ThreadKind::Relay { n, purpose, label, sent_at, seen_at, state, edited, text, original, .. } => {
-            let line = RelayLine {
-                what: relay_words(*n, *purpose, label),
-                sent_at: *sent_at,
-                seen_at: *seen_at,
-                state: *state,
-                edited: *edited,
-            };
+        ThreadKind::Relay { what, purpose, sent_at, seen_at, state, edited, text, original, .. } => {
+            let line =
+                RelayLine { what: what.clone(), sent_at: *sent_at, seen_at: *seen_at, state: *state, edited: *edited };
             push(None, BlockKind::Relay(line));
             match original {
                 Some(before) if *edited => {
@@ -340,17 +335,6 @@ fn other(out: &mut Vec<Block>, what: &ThreadEntry) {
     }
 }
 
-fn relay_words(n: Option<u32>, purpose: Purpose, label: &str) -> String {
-    match (n, purpose) {
-        (Some(n), _) => format!("relay {n} to {label}"),
-        (None, Purpose::Advance) => format!("asked {label} for the next phase"),
-        (None, Purpose::Clarify) => format!("asked {label} whether that is an approval"),
-        (None, Purpose::Continue) => format!("asked {label} to go on"),
-        (None, Purpose::User) => format!("your message to {label}"),
-        (None, Purpose::ToReviewer | Purpose::ToImplementer) => format!("relay to {label}"),
-    }
-}
-
 /// The words of an entry that can be searched for, besides its own text.
 #[must_use]
 pub fn remark_at(thread: &Thread, at: usize, detail: Detail) -> Option<String> {
@@ -362,7 +346,7 @@ pub fn remark_at(thread: &Thread, at: usize, detail: Detail) -> Option<String> {
             ItemKind::Notice { text } => text.to_string(),
             _ => return None,
         },
-        ThreadKind::Relay { n, purpose, label, .. } => relay_words(*n, *purpose, label),
+        ThreadKind::Relay { what, .. } => what.clone(),
         ThreadKind::Phase { summary, .. } => summary.clone(),
         ThreadKind::Ended { words, .. } => words.clone(),
         ThreadKind::Human { .. } | ThreadKind::Carried { .. } | ThreadKind::Again { .. } => return None,

@@ -17,6 +17,7 @@ use super::keymap::Place;
 use super::line_edit::LineEdit;
 use super::look::Look;
 use super::order::is_over;
+use super::order_keys::TOO_EARLY;
 use super::row::Hit;
 
 impl App {
@@ -36,6 +37,7 @@ impl App {
                 self.show_what_came_up(&projection);
                 let before = std::mem::replace(&mut self.projection, projection);
                 self.leave_what_is_gone();
+                self.drop_edits();
                 let look = self.offer_what_is_found(&before);
                 self.open_awaited();
                 look.into_iter().chain(self.copy_what_is_to_be_pasted(&before)).collect()
@@ -198,6 +200,8 @@ impl App {
             (Pane::Banner | Pane::Talk, Some(look)) => {
                 if self.run(key).is_some_and(|run| self.banner_counts(run)) {
                     self.over.push(Over::Look(look));
+                } else {
+                    self.refuse(TOO_EARLY);
                 }
             }
             (Pane::Banner, None) => self.pane = Some(Pane::Talk),

@@ -102,6 +102,7 @@ fn other(n: usize) -> Option<ThreadEntry> {
         50 => ThreadKind::Relay {
             n: Some(u32::try_from(n / 100).unwrap()),
             purpose: Purpose::ToReviewer,
+            what: format!("relay {} to codex", n / 100),
             to: Role::Reviewer,
             label: "codex".to_owned(),
             sent_at: Some(now()),

@@ -71,6 +71,10 @@ fn phase_not_converged() {
             PANE,
         ];
         banner(&terminal, "phase_not_converged", &["no agreement after 6 relays"], presses, (&["r"], "going"));
+        // `p` does what `r` does.
+        let terminal = scene(size, "no-agreement");
+        let says = ["no agreement after 6 relays"];
+        banner(&terminal, "phase_not_converged-p", &says, &[], (&["p"], "going"));
     });
 }
 
@@ -200,13 +204,16 @@ fn agent_error() {
 #[test]
 fn delivery_failed() {
     at_both_sizes(|size| {
-        let terminal = written(size, "", |home| {
-            stuck::not_seen(home);
-            stuck::pause_pair(home, "delivery_failed");
-        });
+        let stuck = || {
+            written(size, "", |home| {
+                stuck::not_seen(home);
+                stuck::pause_pair(home, "delivery_failed");
+            })
+        };
         let presses: &[Press] = &[PANE, STOP, NO];
         let says = ["relay to codex not seen", "paste it yourself"];
-        banner(&terminal, "delivery_failed", &says, presses, (&["y"], "copied the message"));
+        banner(&stuck(), "delivery_failed", &says, presses, (&["y"], "copied the message"));
+        banner(&stuck(), "delivery_failed-p", &["p look again"], &[], (&["p"], "● going"));
     });
 }
 

@@ -14,7 +14,7 @@ const LINES_AT_MOST: usize = 800;
 /// `boot` and `cli` put the program together and may know all.
 const MAY_KNOW: [(&str, &[&str]); 21] = [
     ("failure", &["supervise"]),
-    ("out", &["failure"]),
+    ("out", &["failure", "ui::sanitise"]),
     ("small_file", &[]),
     ("clock", &[]),
     ("model", &[]),

@@ -69,7 +69,7 @@ fn delivered<R: Loop>(draft: &mut Draft<'_, R>, index: usize, turn: usize, liken
     entry.clock_from = None;
     let entry = entry.clone();
     let how = if entry.altered { "was seen inside a longer text" } else { "was seen" };
-    let what = format!("{} {how} by {}", words::purpose(entry.purpose), draft.name(role));
+    let what = format!("{} {how} by {}", words::sending(&draft.rec, &entry).thing(), draft.name(role));
     draft.decide(what, format!("{}, message {}", prompts::evidence(seen), entry.id));
     prompts::follow_delivery(draft, role, turn);
     Some(Arrived { entry, role, turn })

@@ -1,7 +1,7 @@
 //! What a run waits for, in words.
 
 use super::super::draft::Draft;
-use super::super::{Scene, Wait, pair, words};
+use super::super::{Scene, Wait, pair, turns, words};
 use super::baseline::Run;
 use super::find;
 use crate::model::ids::Role;
@@ -39,16 +39,17 @@ pub(super) fn wait(record: &RunRecord, pairs: &[&PairRecord], scene: &Scene<'_>)
 fn advance(draft: &Run<'_>) -> Wait {
     let wait = words::side(draft, Role::Implementer, "is at work");
     let name = draft.name(Role::Implementer);
-    let settles = wait.who == format!("{name} has answered");
-    Wait {
-        who: if settles {
-            format!("the phase is done, {name} is next")
-        } else {
-            format!("waits for {name} to be free")
-        },
-        ends: format!("then {name} is asked for the next phase"),
-        ..wait
-    }
+    let is_free = turns::idle(draft, Role::Implementer).is_idle();
+    let first = draft.rec.phases.is_empty();
+    let settles = is_free || wait.who == format!("{name} has answered");
+    let who = match (settles, first) {
+        (true, true) => format!("the phase prompt goes to {name}"),
+        (true, false) => format!("the phase is done, {name} is next"),
+        (false, _) => format!("waits for {name} to be free"),
+    };
+    let what = if first && is_free { String::new() } else { wait.what };
+    let which = if first { "the phase" } else { "the next phase" };
+    Wait { who, what, ends: format!("then {name} is asked for {which}"), ..wait }
 }
 
 fn probe(draft: &Run<'_>) -> Wait {

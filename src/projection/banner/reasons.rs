@@ -166,7 +166,12 @@ impl Case<'_> {
         };
         let mut lines: Vec<String> = limit.map(|limit| words::quoted(&limit.text)).into_iter().collect();
         lines.push(match (limit.and_then(|limit| limit.resets_at), record::limit_end(self.record)) {
-            (Some(at), Some(_)) => format!("Goes on by itself at {}: {who} is asked to go on.", self.clock(at)),
+            (Some(at), Some(_)) => {
+                // What goes out then is what going on now would send.
+                let plan = self.record.plan.as_ref().filter(|plan| matches!(plan.act, Act::Sends { .. }));
+                let sends = plan.map(|plan| format!(": {}", self.planned(plan))).unwrap_or_default();
+                format!("Goes on by itself at {}{sends}.", self.clock(at))
+            }
             (Some(at), None) => format!("It ends at {}; nothing goes on by itself.", self.clock(at)),
             (None, _) => "When it ends is not known; nothing goes on by itself.".to_owned(),
         });
@@ -304,7 +309,7 @@ impl Case<'_> {
     pub(super) fn delivery_failed(&self) -> Banner {
         let entry = record::open_entry(self.record);
         let to = entry.map_or_else(|| self.awaited(), |entry| entry.target);
-        let what = entry.map_or("message", |entry| words::message(entry.purpose));
+        let what = entry.map_or("message", |entry| self.message(entry.purpose));
         let who = self.label(to);
         let mut lines = self.detail();
         lines.extend(self.box_line(to));

@@ -203,15 +203,16 @@ fn look_page(app: &App, look: &mut crate::ui::look::Look, area: Rect, times: &Ti
     let room = Page::room(header.len(), footer.len(), area);
     let below = if ticks.is_empty() || ticks.len() + 4 > room { Vec::new() } else { ticks };
     let text_room = room.saturating_sub(below.len()).max(1);
-    let words = look.edited.as_deref().unwrap_or(&waiting.text);
+    let words = app.edit_of(run).unwrap_or(&waiting.text);
     let rows = verbatim(&clean_block(words), columns);
     look.height = text_room;
     look.lines = rows.len();
     look.top = look.top.min(rows.len().saturating_sub(text_room));
     let mut body: Vec<Row> = rows.iter().skip(look.top).take(text_room).cloned().collect();
     body.resize(text_room, Row::blank());
-    if rows.len() > text_room || look.edited.is_some() {
-        let mark = if look.edited.is_some() { "edited · " } else { "" };
+    let is_edited = app.edit_of(run).is_some();
+    if rows.len() > text_room || is_edited {
+        let mark = if is_edited { "edited · " } else { "" };
         let last = (look.top + text_room).min(rows.len());
         let more = if last < rows.len() { " ▾" } else { "" };
         if let Some(row) = body.last_mut() {

@@ -111,15 +111,18 @@ pub fn banner(app: &App, run: &RunView, columns: usize, room: usize) -> Vec<Row>
         return needed(app, run, banner, columns, room);
     }
     if let Some(look) = &run.look_first {
-        return needed(app, run, &look_banner(run, look), columns, room);
+        return needed(app, run, &look_banner(app, run, look), columns, room);
     }
     if is_over(run) { ended(app, run, columns, room) } else { first_wait(app, run, columns) }
 }
 
 /// A relay that waits for a look: where it goes, what is in its way, what can be done.
-fn look_banner(run: &RunView, look: &LookFirst) -> Banner {
+fn look_banner(app: &App, run: &RunView, look: &LookFirst) -> Banner {
     let (from, to) = (label(run, look.to.other()), label(run, look.to));
     let mut lines = vec![format!("Relay {} from {from} to {to} waits for your look.", look.n)];
+    if app.edit_of(run).is_some() {
+        lines.push("Your edit of it is kept.".to_owned());
+    }
     lines.extend(look.ticks.as_ref().and_then(Ticks::missing).map(str::to_owned));
     let offer = |key: &str, word: &str, what: String| Offer { key: key.to_owned(), word: word.to_owned(), what };
     let offers = vec![

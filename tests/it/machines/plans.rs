@@ -158,6 +158,10 @@ fn an_interrupted_builder_is_asked_to_go_on_and_that_is_what_is_said() {
         assert_eq!(sends(&said), Some((Purpose::Continue, I)), "{said:?}");
         let Act::Sends { is_same_text, .. } = said.act else { panic!() };
         assert_eq!(is_same_text, !does_something);
+        // The log and the reply say what went out.
+        let words = if does_something { "asks claude to go on" } else { "sends the same message to claude again" };
+        let decided = world.decisions.iter().rev().any(|decision| decision.what == words);
+        assert!(decided, "{:?}", world.decisions);
     }
     // A turn of the person's own is theirs: the loop waits for the next one.
     let mut world = run_in_building();

@@ -108,6 +108,113 @@ fn dropping_closes_the_card_and_so_does_sending_from_the_editor() {
     assert!(rig.app.over.is_empty());
 }
 
+/// A relay waits, and nothing else needs the person.
+fn waits(revision: u64) -> RunView {
+    let mut run = moved(revision, None);
+    run.banner = None;
+    run
+}
+
+/// The text that an order to send a waiting relay carries; `None`: as it is.
+fn sent_text(effects: &[Effect]) -> Option<Option<String>> {
+    effects.iter().find_map(|effect| match effect {
+        Effect::Send {
+            command: Command::Control { control: Control::Confirm(Confirm::Send { edited_text }), .. },
+            ..
+        } => Some(edited_text.clone()),
+        _ => None,
+    })
+}
+
+#[test]
+fn an_edit_is_kept_until_its_relay_is_gone_wherever_the_person_goes() {
+    for away in ["Esc", "Esc 2 1 Enter", "Esc Esc Enter", "Esc Tab Tab Shift-Tab Shift-Tab", "t Esc 3 1 Enter"] {
+        let mut rig = rig(scenes::one(waits(7)));
+        rig.press("Enter Enter i N Esc");
+        rig.press(away);
+        // It may move meanwhile, as long as the same relay waits.
+        rig.send(Msg::Changed(Arc::new(scenes::one(waits(8)))));
+        rig.draw();
+        rig.pass(500);
+        let text = rig.text().split_whitespace().collect::<Vec<_>>().join(" ");
+        assert!(text.contains("Your edit of it is kept."), "{away}: {text}");
+        let copied = rig.press("y");
+        assert!(
+            matches!(&copied[..], [Effect::Copy { text, .. }] if text.starts_with("NFeedback:")),
+            "{away}: {copied:?}"
+        );
+        rig.press("Enter");
+        assert!(rig.text().contains("edited ·"), "{away}:\n{}", rig.text());
+        let sent = sent_text(&rig.press("Enter")).unwrap();
+        assert!(sent.unwrap().starts_with("NFeedback:"), "{away}");
+    }
+}
+
+#[test]
+fn the_text_of_the_persons_own_editor_is_kept_as_well_and_the_original_is_no_edit() {
+    let mut rig = rig(scenes::one(scenes::look_first()));
+    let original = scenes::look_first().look_first.unwrap().text.to_string();
+    rig.press("Enter Enter");
+    rig.send(Msg::Edited("Other words.\n".to_owned()));
+    rig.press("Esc Enter");
+    assert!(rig.text().contains("Other words."), "{}", rig.text());
+    rig.send(Msg::Edited(format!("{original}\n")));
+    assert_eq!(sent_text(&rig.press("Esc Enter Enter")), Some(None), "as it is");
+}
+
+#[test]
+fn an_edit_never_reaches_another_relay_and_goes_with_its_own() {
+    let mut rig = rig(scenes::one(scenes::look_first()));
+    rig.press("Enter Enter i N Esc Esc");
+    rig.send(Msg::Changed(Arc::new(scenes::one(moved(9, Some("turn-4 message-4"))))));
+    rig.draw();
+    rig.pass(500);
+    assert!(!rig.text().contains("is kept"), "{}", rig.text());
+    assert_eq!(sent_text(&rig.press("Enter Enter")), Some(None));
+    assert!(rig.app.edits.is_empty());
+    // Sent or dropped: the same relay once more, if it ever comes, is the agent's own.
+    let mut rig = Rig::new(scenes::one(waits(7)), (38, 20));
+    rig.press("Enter Enter i N Esc Esc");
+    rig.send(Msg::Changed(Arc::new(scenes::one(scenes::run("checkout")))));
+    rig.send(Msg::Changed(Arc::new(scenes::one(waits(7)))));
+    assert!(!rig.text().contains("is kept"), "{}", rig.text());
+}
+
+#[test]
+fn enter_in_the_first_moment_of_a_waiting_relay_says_why_it_does_nothing() {
+    for banner in [true, false] {
+        let mut rig = rig(scenes::one(scenes::run("checkout")));
+        rig.press("Enter");
+        let mut run = moved(9, None);
+        if !banner {
+            run.banner = None;
+        }
+        rig.send(Msg::Changed(Arc::new(scenes::one(run))));
+        rig.draw();
+        rig.send(Msg::Key("Enter".parse().unwrap()));
+        assert!(rig.app.over.is_empty());
+        assert!(rig.text().contains("press again"), "{}", rig.text());
+    }
+}
+
+#[test]
+fn copying_works_after_a_no_once_another_key_came_between() {
+    let mut run = scenes::look_first();
+    run.banner = None;
+    run.reviewer.transport = Some(Transport::Scripted);
+    run.implementer.transport = Some(Transport::Scripted);
+    for between in ["t", "T", "+ Esc", "w Esc", "j"] {
+        let mut rig = rig(scenes::one(run.clone()));
+        rig.press("Enter x n");
+        rig.press(between);
+        let copied = rig.press("y");
+        assert!(matches!(&copied[..], [Effect::Copy { .. }]), "{between}: {copied:?} {}", rig.text());
+    }
+    // Right after it, the key can only be meant as a late yes.
+    let mut rig = rig(scenes::one(run));
+    assert_eq!(rig.press("Enter x n y"), []);
+}
+
 #[test]
 fn in_front_of_the_card_the_first_key_is_enter() {
     let mut rig = rig(scenes::one(scenes::look_first()));

@@ -29,6 +29,7 @@ pub fn sent(n: u32, to: Role, clock: &str) -> ThreadEntry {
         kind: ThreadKind::Relay {
             n: Some(n),
             purpose: if to == Role::Reviewer { Purpose::ToReviewer } else { Purpose::ToImplementer },
+            what: format!("relay {n} to {label}"),
             to,
             label: label.to_owned(),
             sent_at: time,
