@@ -175,7 +175,7 @@ fn session_changed() {
     at_both_sizes(|size| {
         let terminal = written(size, "", |home| stuck::pause_pair(home, "session_changed"));
         // Nothing replaced the session of a scripted agent: following says so.
-        let presses: &[Press] = &[PANE, (&["f"], "session"), STOP, NO];
+        let presses: &[Press] = &[PANE, (&["f"], "no session was replaced"), STOP, NO];
         let says = ["changed its session", "knows nothing of the old one"];
         banner(&terminal, "session_changed", &says, presses, (&["x", "x"], "stopped"));
     });

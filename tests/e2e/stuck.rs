@@ -129,6 +129,7 @@ pub fn not_seen(home: &Path) {
         pair["step"] = json!("await_implementer");
         pair["awaited"] = Value::Null;
         pair["reviewed"] = Value::Null;
+        pair["human_mark"]["reviewer"] = Value::Null;
         // What was typed never came: the transcript is as it was before.
         let mark = &pair["outbox"][0]["transcript_mark"];
         let file = fs::OpenOptions::new().write(true).open(mark["path"].as_str().unwrap()).unwrap();

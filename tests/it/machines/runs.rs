@@ -7,7 +7,7 @@ use trellis::model::conversation::FailureClass;
 use trellis::model::event::EventKind;
 use trellis::model::ids::PairId;
 use trellis::model::pair::{PairState, PairStop, PauseReason};
-use trellis::model::run::{After, AttemptStatus, GitMark, RunState, RunStep, RunStop};
+use trellis::model::run::{After, AttemptStatus, GitMark, RunRecord, RunState, RunStep, RunStop};
 
 use super::world::{I, R, World, run_in_review};
 
@@ -84,12 +84,33 @@ fn asking_at_once() {
     assert_eq!(fresh.sent(I).len(), 1);
 }
 
+/// What the run waits for.
+fn wait(world: &World) -> trellis::machine::Wait {
+    wait_of(world, world.run())
+}
+
+fn wait_of(world: &World, record: &RunRecord) -> trellis::machine::Wait {
+    let parts = world.scene();
+    let pairs = world.pairs_of(record);
+    run::wait(record, &pairs, &world.scene_of(&parts, &record.implementer, &record.reviewer))
+}
+
 #[test]
 fn asking_later_once() {
     let mut world = started(FirstPhase::Next);
+    // No phase came before it, and nothing says so.
+    let step = RunRecord { step: Some(RunStep::Advance), ..world.run().clone() };
+    let asked = wait_of(&world, &step);
+    assert_eq!(asked.who, "the phase prompt goes to claude");
+    assert_eq!(asked.ends, "then claude is asked for the phase");
     world.control(&Control::Ask).unwrap();
     world.wait(2);
     assert_eq!(world.sent(I).len(), 1);
+    assert!(
+        world.decisions.iter().any(|decision| decision.what == "asks claude for the phase"),
+        "{:?}",
+        world.decisions
+    );
     assert!(world.control(&Control::Ask).is_err());
     let mut prompted = started(FirstPhase::Next);
     prompted.prompt(I, "build it");
@@ -480,12 +501,6 @@ fn settings_reach_the_pair() {
 
 #[test]
 fn waits_in_words() {
-    let wait = |world: &World| {
-        let parts = world.scene();
-        let record = world.run();
-        let pairs = world.pairs_of(record);
-        run::wait(record, &pairs, &world.scene_of(&parts, &record.implementer, &record.reviewer))
-    };
     let mut world = started(FirstPhase::Next);
     assert_eq!(wait(&world).who, "waits for claude's first answer");
     assert_eq!(wait(&world).what, "nothing was sent");
