@@ -31,7 +31,7 @@ pub struct Environment {
     pub term_program: Option<String>,
     /// `LC_TERMINAL`: the terminal's name where SSH carries it along (iTerm2).
     pub lc_terminal: Option<String>,
-    /// `NO_COLOR` is set and not empty.
+    /// `NO_COLOR` is set and not empty, or the terminal has no colours.
     pub no_color: bool,
     /// `VISUAL`, else `EDITOR`.
     pub editor: Option<String>,
@@ -53,6 +53,11 @@ pub struct Environment {
     pub test_panic: Option<String>,
 }
 
+/// Terminals without colours, by what `TERM` says.
+fn has_no_colours(term: &str) -> bool {
+    term == "dumb" || term.starts_with("vt")
+}
+
 impl Environment {
     /// Reads it.
     #[must_use]
@@ -69,7 +74,7 @@ impl Environment {
             term: text("TERM"),
             term_program: text("TERM_PROGRAM"),
             lc_terminal: text("LC_TERMINAL"),
-            no_color: text("NO_COLOR").is_some() || text("TERM").as_deref() == Some("dumb"),
+            no_color: text("NO_COLOR").is_some() || text("TERM").as_deref().is_some_and(has_no_colours),
             editor: text("VISUAL").or_else(|| text("EDITOR")),
             pager: text("PAGER"),
             locale: text("LC_ALL").or_else(|| text("LC_CTYPE")).or_else(|| text("LANG")),

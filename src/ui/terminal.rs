@@ -1,4 +1,4 @@
-//! The terminal: entered, left, and given back whatever happens. The only file that writes escape sequences.
+//! The terminal: entered, left, and given back whatever happens. Escape sequences are written here and in `cells` alone.
 //! Panics elsewhere than on the screen's thread are the supervisor's: this file only keeps them from drawing over it.
 
 use std::io::{self, Stdout, Write, stdout};
@@ -14,9 +14,12 @@ use crossterm::terminal::{
 };
 use crossterm::{cursor, execute, queue};
 use ratatui::Terminal;
-use ratatui::backend::CrosstermBackend;
 use ratatui::buffer::Buffer;
 use ratatui::layout::{Position, Rect};
+
+mod cells;
+
+use cells::Cells;
 
 /// Whether the terminal is ours now: what the panic hook and every way out look at.
 static ENTERED: AtomicBool = AtomicBool::new(false);
@@ -30,7 +33,7 @@ const KEPT_TITLE: &str = "\x1b[23;2t";
 /// The terminal while the screen has it; given back when this is dropped.
 #[derive(Debug)]
 pub struct Screen {
-    terminal: Terminal<CrosstermBackend<Stdout>>,
+    terminal: Terminal<Cells<Stdout>>,
     mouse: bool,
     /// What the title says; `None`: it is not ours to set.
     title: Option<String>,
@@ -48,7 +51,7 @@ impl Screen {
     pub fn enter(mouse: bool, title: bool) -> anyhow::Result<Self> {
         give_back_on_panic();
         take().context("open trellis in a terminal")?;
-        let terminal = match Terminal::new(CrosstermBackend::new(stdout())) {
+        let terminal = match Terminal::new(Cells::new(stdout())) {
             Ok(terminal) => terminal,
             Err(error) => {
                 give_back();

@@ -85,14 +85,23 @@ fn has_color(looks: &[String]) -> bool {
 }
 
 #[test]
-fn no_color_and_a_dumb_terminal_get_no_colour() {
-    for (variables, coloured) in [("NO_COLOR=1", false), ("TERM=dumb", false), ("TERM=xterm", true)] {
+fn a_terminal_without_colours_gets_none_and_others_the_plain_ones() {
+    let all = [
+        ("NO_COLOR=1", false),
+        ("TERM=dumb", false),
+        ("TERM=vt100", false),
+        ("TERM=linux", true),
+        ("TERM=xterm", true),
+    ];
+    for (variables, coloured) in all {
         let terminal = Terminal::open_as(NARROW, variables);
         let file = terminal.record("bytes");
-        a_look_around(&terminal, variables == "TERM=dumb");
+        a_look_around(&terminal, matches!(variables, "TERM=dumb" | "TERM=vt100" | "TERM=linux"));
         let looks = looks(&std::fs::read(file).unwrap());
         assert!(!looks.is_empty());
         assert_eq!(has_color(&looks), coloured, "{variables}: {looks:?}");
+        let indexed = looks.iter().any(|one| one.split(';').any(|number| matches!(number, "38" | "48")));
+        assert!(!indexed, "{variables}: {looks:?}");
     }
 }
 
