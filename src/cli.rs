@@ -141,8 +141,9 @@ pub enum RunCommand {
     },
     /// Say how a run stands.
     Show {
-        /// The run's id, as much of its beginning as is needed, or its name.
-        id: String,
+        /// The run's id, as much of its beginning as is needed, or its name; with `--since` it may be left out: all runs.
+        #[arg(required_unless_present = "since")]
+        id: Option<String>,
         /// The record as JSON.
         #[arg(long)]
         json: bool,
@@ -467,8 +468,13 @@ fn dispatch(cli: Cli) -> Result<(), Failure> {
         Some(Command::Demo(args)) => demo::demo(home, &args),
         Some(Command::Run(RunCommand::Start(args))) => start::start(&place, &args),
         Some(Command::Run(RunCommand::List { json })) => show::list(home, json),
-        Some(Command::Run(RunCommand::Show { id, json, since: None })) => show::show(home, &id, json),
-        Some(Command::Run(RunCommand::Show { id, json, since: Some(at) })) => since::of_run(home, &id, at, json),
+        Some(Command::Run(RunCommand::Show { id, json, since: None })) => {
+            show::show(home, &id.unwrap_or_default(), json)
+        }
+        Some(Command::Run(RunCommand::Show { id, json, since: Some(at) })) => match id {
+            Some(id) => since::of_run(home, &id, at, json),
+            None => since::of_all(home, at, json),
+        },
         Some(Command::Run(RunCommand::Verify { id, json })) => verify::verify(home, &id, json),
         Some(Command::Session(SessionCommand::New(args))) => new::new(&place, args),
         Some(Command::Session(SessionCommand::List { json })) => session::list(&place, json),

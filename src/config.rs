@@ -222,7 +222,7 @@ impl Reading {
             Ok(read) => read,
             Err(error) => {
                 let instead = Value::try_from(&default).map_or_else(|_| String::from("the default"), |v| v.to_string());
-                self.say(key, format!("{value} does not fit: {}; {instead} counts", one_line(error.message())));
+                self.say(key, format!("{value} does not fit: {}; {instead} counts", wanted(error.message())));
                 default
             }
         }
@@ -250,6 +250,21 @@ impl Reading {
             self.say(&key, "trellis knows no such key; left out".to_owned());
         }
         self.problems
+    }
+}
+
+/// What a key takes, in words, from the message of the reader of its type.
+fn wanted(message: &str) -> String {
+    let message = one_line(message);
+    let Some((said, expected)) = message.split_once("expected ") else { return message };
+    let names: Vec<&str> = expected.split('`').skip(1).step_by(2).collect();
+    match expected {
+        _ if said.contains("unknown variant") && !names.is_empty() => format!("give one of {}", names.join(", ")),
+        "a string" => "give a text in quotes".to_owned(),
+        "a boolean" => "give true or false".to_owned(),
+        "a sequence" => "give a list of texts in quotes, [\"program\", \"word\"]".to_owned(),
+        number if number.starts_with(['u', 'i']) => "give a whole number that is not negative".to_owned(),
+        other => format!("give {other}"),
     }
 }
 

@@ -32,6 +32,12 @@ fn a_bad_value_falls_back_alone_and_is_named() {
     assert_eq!(keys, ["claude_home", "theme", "bell", "message_file_above", "colour"]);
     assert!(problems[1].to_string().starts_with("config.toml: theme: \"neon\" does not fit"), "{}", problems[1]);
     assert!(problems[1].to_string().ends_with("\"terminal\" counts"), "{}", problems[1]);
+    assert!(problems[1].problem.contains("give one of terminal, mono, high-contrast"), "{}", problems[1]);
+    assert!(problems[2].problem.contains("give true or false"), "{}", problems[2]);
+    for problem in Config::parse("c", "notify_command = 3\nmessage_file_above = -1\nmouse = 1.5\non_quit = 7\n").1 {
+        let said = problem.to_string();
+        assert!(!said.contains("variant") && !said.contains("invalid") && !said.contains("sequence"), "{said}");
+    }
 }
 
 #[test]
