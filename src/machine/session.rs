@@ -218,13 +218,8 @@ pub fn state(
             return view(SessionState::Gone, spoken, format!("its agent went over to session {id}"), proof.clone());
         }
         if is_gone(reach) {
-            let seen = if reach.place.is_empty() { "no process holds it".to_owned() } else { reach.place.clone() };
-            return view(
-                SessionState::Gone,
-                spoken,
-                "no process holds it".to_owned(),
-                format!("{seen}, at {}", reach.at),
-            );
+            // When it was looked is no part of it: every look would be another state.
+            return view(SessionState::Gone, spoken, "no process holds it".to_owned(), reach.place.clone());
         }
         if let LiveStatus::Waiting { what } = &reach.status {
             let said = conversation.and_then(|conversation| conversation.question.clone());

@@ -206,6 +206,18 @@ fn a_state_says_since_when_and_what_said_so() {
     assert_eq!(view.fact.because, "its agent went over to session new");
 }
 
+/// What is shown of a dead session says it once, and is the same at every look.
+#[test]
+fn a_dead_session_is_the_same_at_every_look() {
+    let ended = spoken(Some(Outcome::Completed));
+    let seen = |second| {
+        let dead = Reach { process: ProcessFact::Dead, transport: None, ..reach(second) };
+        state(Some(&ended), Some(&dead), None, at(second))
+    };
+    assert_eq!(seen(20), seen(90));
+    assert!(!seen(20).fact.evidence.contains("no process"), "{:?}", seen(20).fact);
+}
+
 #[test]
 fn what_a_hook_says_is_asked_shows_until_anything_newer_says_otherwise() {
     let asked = Asked { at: at(12), what: "Bash: touch x".to_owned() };

@@ -73,7 +73,7 @@ pub struct SessionFacts {
     pub sending: bool,
     /// Since when its pre-flight has missed something at every observation.
     pub hindered_since: Option<Timestamp>,
-    /// When its process was first seen to be gone.
+    /// When its process was first seen to be gone; `None`: it lives, or was gone at the first look.
     pub gone_since: Option<Timestamp>,
 }
 

@@ -480,11 +480,14 @@ impl<R: Records, T: Transcripts, A: Agents> Core<R, T, A> {
 }
 
 impl Known {
-    /// Takes an observation in. What it sees first keeps its time for as long as every later one sees it too.
+    /// Takes an observation in. What it sees first keeps its time for as long as every later one sees it too. When a
+    /// process went is known only of one that was seen to live before.
     fn observed(&mut self, reach: Reach) {
         let facts = &mut self.facts;
         let since = |known: Option<Timestamp>, holds: bool| holds.then(|| known.unwrap_or(reach.at));
-        facts.gone_since = since(facts.gone_since, session::is_gone(&reach));
+        let lived = facts.reach.as_ref().is_some_and(|before| !session::is_gone(before));
+        let went = facts.gone_since.or(lived.then_some(reach.at));
+        facts.gone_since = went.filter(|_| session::is_gone(&reach));
         facts.hindered_since = since(facts.hindered_since, reach.ticks.missing().is_some());
         facts.reach = Some(reach);
     }

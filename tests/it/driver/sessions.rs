@@ -137,6 +137,30 @@ fn a_session_that_a_hook_tells_of_is_listed_before_its_transcript() {
     assert!(!is_listed(&mut world));
 }
 
+/// A session that was dead before anyone looked is gone since it last spoke; a look changes nothing of what is shown.
+#[test]
+fn a_session_that_was_dead_at_the_first_look_is_gone_since_its_last_word() {
+    let mut world = World::new();
+    world.replies = Box::new(|_, _| None);
+    let spoke = world.now - seconds(2 * 24 * 3_600);
+    let old = world::session(claude().agent, "c-old");
+    world.dead.push(old.key());
+    let talk = trellis::model::conversation::Conversation::new(old.agent);
+    world.talks.borrow_mut().conversations.insert(old.key(), talk);
+    world.talks.borrow_mut().prompt(&old.key(), "begin", spoke);
+    world.hint();
+    world.pass(seconds(5));
+    let fact = |world: &mut World| {
+        let projection = world.core.projection(world.now);
+        let view = projection.sessions.iter().find(|view| view.session == old).unwrap().clone();
+        (view.state.word(), view.fact)
+    };
+    let first = fact(&mut world);
+    assert_eq!((first.0, first.1.since), ("gone", Some(spoke)));
+    world.pass(seconds(60));
+    assert_eq!(fact(&mut world), first);
+}
+
 /// A session that no record uses has its state all the same, and what it rests on.
 #[test]
 fn a_session_that_nothing_uses_shows_its_state_and_its_ground() {
