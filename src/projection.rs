@@ -6,6 +6,7 @@ pub mod build;
 pub mod counts;
 pub mod facts;
 pub mod foreign;
+pub mod phases;
 pub mod record;
 pub mod reviews;
 pub mod sessions;
@@ -161,7 +162,7 @@ pub struct RunView {
     pub relays: u32,
     /// Its cap.
     pub max_relays: u32,
-    /// Attempts, oldest first (empty for a pair).
+    /// Phases, oldest first, each once unless it was reviewed again (empty for a pair).
     pub phases: Vec<PhaseView>,
     /// Relays of the current attempt, oldest first.
     pub relay_list: Vec<RelayView>,
@@ -221,7 +222,7 @@ pub enum Stage {
     Review,
 }
 
-/// One attempt at a phase.
+/// One phase, from where its relays count from 1.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PhaseView {
     /// The phase, from 1.
@@ -234,7 +235,7 @@ pub struct PhaseView {
     pub reviewed: bool,
     /// First line of its answer.
     pub summary: String,
-    /// Relays.
+    /// Its relays, each once.
     pub relays: u32,
     /// Since when it is built: its prompt was seen, or the phase before had ended. Of a later attempt, when that began.
     pub started_at: Timestamp,
@@ -242,6 +243,14 @@ pub struct PhaseView {
     pub ended_at: Option<Timestamp>,
     /// It needs a person.
     pub needs_you: bool,
+}
+
+impl PhaseView {
+    /// How it ended; `None`: it goes on, was stopped or failed.
+    #[must_use]
+    pub const fn how(&self) -> Option<phases::PhaseHow> {
+        phases::PhaseHow::of(self.status, self.by_user)
+    }
 }
 
 /// One relay.

@@ -14,7 +14,8 @@ use crate::driver::ports::{Loaded, ReadOnly};
 use crate::model::ids::{PairId, RecordKey};
 use crate::model::outbox::{Entry, EntryState};
 use crate::model::pair::{PairRecord, PauseReason};
-use crate::model::run::{Attempt, AttemptStatus, RunRecord, RunState, RunStep};
+use crate::model::run::{AttemptStatus, RunRecord, RunState, RunStep};
+use crate::projection::phases::{self, Tried};
 use crate::projection::words;
 
 /// Names the runs of the home, newest first.
@@ -193,9 +194,8 @@ fn described(run: &RunRecord, pairs: &[&PairRecord], loaded: &Loaded) -> String 
             format!("began {began}, ended {} after {took}", words::moment(at, now, &zone))
         }
     });
-    for attempt in &run.phases {
-        let relays = pairs.iter().find(|pair| Some(&pair.id) == attempt.pair_id.as_ref()).map(|pair| pair.round_count);
-        line(&attempt_words(attempt, relays.unwrap_or(attempt.relays)));
+    for phase in phases::tried(run, pairs) {
+        line(&phase_words(&phase));
     }
     let entries = pairs.iter().flat_map(|pair| &pair.outbox).chain(&run.outbox);
     for entry in entries.filter(|entry| entry.is_open()) {
@@ -204,19 +204,14 @@ fn described(run: &RunRecord, pairs: &[&PairRecord], loaded: &Loaded) -> String 
     text
 }
 
-fn attempt_words(attempt: &Attempt, relays: u32) -> String {
-    let status = match attempt.status {
-        AttemptStatus::Running => "in review",
-        AttemptStatus::Converged if attempt.by.as_deref() == Some("user") => "accepted by you",
-        AttemptStatus::Converged => "agreed",
-        AttemptStatus::NotConverged => "not agreed",
-        AttemptStatus::Skipped => "skipped",
-        AttemptStatus::Stopped => "stopped",
-        AttemptStatus::Error => "failed",
+fn phase_words(phase: &Tried<'_>) -> String {
+    let how = match (phase.how(), phase.last.status) {
+        (Some(how), _) => how.word(phase.last.reviewed),
+        (None, AttemptStatus::Stopped) => "stopped",
+        (None, AttemptStatus::Error) => "failed",
+        (None, _) => "in review",
     };
-    let word = if relays == 1 { "relay" } else { "relays" };
-    let unreviewed = if attempt.reviewed || attempt.status != AttemptStatus::Converged { "" } else { ", not reviewed" };
-    format!("  phase {:<3} {status}{unreviewed}, {relays} {word}: {}", attempt.n, attempt.summary)
+    format!("  phase {:<3} {how}, {}: {}", phase.last.n, words::count(phase.relays, "relay"), phase.summary())
 }
 
 /// The side an entry goes to, as a word.

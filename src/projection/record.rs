@@ -5,7 +5,7 @@ use jiff::{SignedDuration, Timestamp};
 use super::facts::{Facts, RecordFacts, SessionFacts};
 use super::words::{self, Labels};
 use super::{DeliveryView, LookFirst, PhaseView, RunView, Settings, SideView, Stage, Standing};
-use super::{banner, reviews};
+use super::{banner, phases, reviews};
 use crate::model::conversation::{Answer, Conversation};
 use crate::model::ids::{RecordKey, Role, SessionRef};
 use crate::model::outbox::{Entry, EntryState, Purpose};
@@ -46,7 +46,7 @@ pub fn view(record: &RecordFacts<'_>, facts: &Facts<'_>) -> Option<RunView> {
         phases_expected: record.run.and_then(|run| run.config.phases),
         relays,
         max_relays,
-        phases: record.run.map(|run| phases(run, record)).unwrap_or_default(),
+        phases: record.run.map(|run| phase_views(run, record)).unwrap_or_default(),
         relay_list: reviews::relay_list(record),
         reviews: reviews::reviews(record),
         open_points: reviews::open_points(record),
@@ -398,25 +398,23 @@ fn relays(record: &RecordFacts<'_>) -> (u32, u32) {
     }
 }
 
-fn phases(run: &RunRecord, record: &RecordFacts<'_>) -> Vec<PhaseView> {
+fn phase_views(run: &RunRecord, record: &RecordFacts<'_>) -> Vec<PhaseView> {
     let needs = pause_reason(record).is_some_and(|reason| reason != PauseReason::Manual);
-    let newest = run.phases.len();
-    run.phases
-        .iter()
+    let tried = phases::tried(run, &record.pairs);
+    let newest = tried.len();
+    tried
+        .into_iter()
         .enumerate()
-        .map(|(at, attempt)| {
-            let pair = attempt.pair_id.as_ref().and_then(|id| record.pairs.iter().find(|pair| &pair.id == id));
-            PhaseView {
-                n: attempt.n,
-                status: attempt.status,
-                by_user: attempt.by.as_deref() == Some("user"),
-                reviewed: attempt.reviewed,
-                summary: words::unmarked(&attempt.summary),
-                relays: pair.map_or(attempt.relays, |pair| pair.round_count),
-                started_at: attempt.since(),
-                ended_at: attempt.ended_at,
-                needs_you: needs && at + 1 == newest && !ends_a_phase(attempt.status) && run.is_active(),
-            }
+        .map(|(at, phase)| PhaseView {
+            n: phase.last.n,
+            status: phase.last.status,
+            by_user: phase.by_user(),
+            reviewed: phase.last.reviewed,
+            summary: phase.summary(),
+            relays: phase.relays,
+            started_at: phase.since(),
+            ended_at: phase.last.ended_at,
+            needs_you: needs && at + 1 == newest && !ends_a_phase(phase.last.status) && run.is_active(),
         })
         .collect()
 }

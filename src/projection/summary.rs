@@ -7,13 +7,14 @@ use jiff::tz::TimeZone;
 use jiff::{SignedDuration, Timestamp};
 use serde::{Deserialize, Serialize};
 
+use super::phases::{self, PhaseHow, Tried};
 use super::words::{self, count};
 use super::{Projection, RunView, Standing};
 use crate::model::event::{Event, EventKind};
 use crate::model::ids::RecordKey;
 use crate::model::outbox::{Entry, Purpose};
 use crate::model::pair::{PairRecord, PairStop, PauseReason};
-use crate::model::run::{Attempt, AttemptStatus, RunRecord};
+use crate::model::run::RunRecord;
 
 /// What a summary is made of.
 #[derive(Clone, Copy, Debug)]
@@ -75,26 +76,14 @@ pub struct PhaseEnd {
     pub n: Option<u32>,
     /// How.
     pub how: PhaseHow,
+    /// The reviewer saw its newest answer, as far as is known.
+    pub reviewed: bool,
     /// First line of its answer.
     pub summary: String,
     /// Its relays.
     pub relays: u32,
     /// Seconds from its beginning.
     pub took: i64,
-}
-
-/// How a phase ended.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum PhaseHow {
-    /// The reviewer agreed.
-    Agreed,
-    /// A person accepted it.
-    Accepted,
-    /// A person left it out.
-    Skipped,
-    /// The cap was reached.
-    NotAgreed,
 }
 
 /// A time at a limit.
@@ -167,7 +156,7 @@ impl Summary {
             for phase in &run.phases {
                 let n = phase.n.map(|n| n.to_string()).unwrap_or_default();
                 let summary = one_line(&phase.summary).replace('|', "\\|");
-                let (how, relays, took) = (phase.how.word(), phase.relays, phase.took());
+                let (how, relays, took) = (phase.word(), phase.relays, phase.took());
                 let _ = writeln!(text, "| {n} | {summary} | {how} | {relays} | {took} |");
             }
         }
@@ -181,20 +170,13 @@ fn one_line(text: &str) -> String {
     clean.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
-impl PhaseHow {
-    /// In a word or two.
-    #[must_use]
-    pub const fn word(self) -> &'static str {
-        match self {
-            Self::Agreed => "agreed",
-            Self::Accepted => "accepted by you",
-            Self::Skipped => "skipped by you",
-            Self::NotAgreed => "not agreed",
-        }
-    }
-}
-
 impl PhaseEnd {
+    /// How it ended: `agreed`, `accepted by you, not reviewed`.
+    #[must_use]
+    pub const fn word(&self) -> &'static str {
+        self.how.word(self.reviewed)
+    }
+
     /// How long it took: `4m`, `3h19m`.
     #[must_use]
     pub fn took(&self) -> String {
@@ -227,7 +209,7 @@ impl RunSummary {
         if self.begun {
             lines.push("begun".to_owned());
         }
-        lines.extend(self.phase_line());
+        lines.extend(phases::tally(self.phases.iter().map(|phase| (phase.how, phase.reviewed))));
         match (self.relays, self.twice) {
             (0, 0) => {}
             (n, 0) => lines.push(format!("{}, each seen once", count(n, "relay"))),
@@ -254,22 +236,6 @@ impl RunSummary {
             self.waits.as_ref().map_or("0 things wait for you".to_owned(), |what| format!("waits for you: {what}")),
         );
         lines
-    }
-
-    fn phase_line(&self) -> Option<String> {
-        use PhaseHow::{Accepted, Agreed, NotAgreed, Skipped};
-        let of = |how: PhaseHow| self.phases.iter().filter(|phase| phase.how == how).count();
-        let parts: Vec<String> = [Agreed, Accepted, Skipped, NotAgreed]
-            .into_iter()
-            .filter(|how| of(*how) > 0)
-            .enumerate()
-            .map(|(at, how)| {
-                let n = of(how);
-                let what = if at == 0 { plural(n, "phase", "phases") } else { n.to_string() };
-                format!("{what} {}", how.word())
-            })
-            .collect();
-        (!parts.is_empty()).then(|| parts.join(" · "))
     }
 }
 
@@ -331,27 +297,21 @@ impl<'a> Case<'a> {
 
     fn phases(&self) -> Vec<PhaseEnd> {
         if let Some(run) = self.run {
-            return run.phases.iter().filter_map(|attempt| self.phase(attempt)).collect();
+            let tried = phases::tried(run, &self.pairs);
+            return tried.into_iter().filter_map(|phase| self.phase(phase)).collect();
         }
         self.pairs.iter().filter_map(|pair| self.review(pair)).collect()
     }
 
-    fn phase(&self, attempt: &Attempt) -> Option<PhaseEnd> {
-        let at = attempt.ended_at.filter(|at| self.in_span(*at))?;
-        let how = match attempt.status {
-            AttemptStatus::Converged if attempt.by.as_deref() == Some("user") => PhaseHow::Accepted,
-            AttemptStatus::Converged => PhaseHow::Agreed,
-            AttemptStatus::Skipped => PhaseHow::Skipped,
-            AttemptStatus::NotConverged => PhaseHow::NotAgreed,
-            AttemptStatus::Running | AttemptStatus::Stopped | AttemptStatus::Error => return None,
-        };
-        let pair = self.pairs.iter().find(|pair| Some(&pair.id) == attempt.pair_id.as_ref());
+    fn phase(&self, phase: Tried<'_>) -> Option<PhaseEnd> {
+        let at = phase.last.ended_at.filter(|at| self.in_span(*at))?;
         Some(PhaseEnd {
-            n: Some(attempt.n),
-            how,
-            summary: words::unmarked(&attempt.summary),
-            relays: pair.map_or(attempt.relays, |pair| pair.round_count),
-            took: at.duration_since(attempt.since()).as_secs(),
+            n: Some(phase.last.n),
+            how: phase.how()?,
+            reviewed: phase.last.reviewed,
+            summary: phase.summary(),
+            relays: phase.relays,
+            took: at.duration_since(phase.since()).as_secs(),
         })
     }
 
@@ -365,7 +325,7 @@ impl<'a> Case<'a> {
             PairStop::Manual | PairStop::PeerError | PairStop::SessionTrashed => return None,
         };
         let took = at.duration_since(pair.created_at).as_secs();
-        Some(PhaseEnd { n: None, how, summary: self.view.name.clone(), relays: pair.round_count, took })
+        Some(PhaseEnd { n: None, how, reviewed: true, summary: self.view.name.clone(), relays: pair.round_count, took })
     }
 
     /// Old rounds move out of a record, and old events out of their file: whichever knows more is right.

@@ -5,7 +5,7 @@ use super::super::samples::{Stage, after, codex, pair, round, run};
 use super::*;
 use crate::model::ids::{PairId, RunId, TurnId};
 use crate::model::pair::PairState;
-use crate::model::run::{RunState, RunStop};
+use crate::model::run::{Attempt, AttemptStatus, RunState, RunStop};
 
 fn event(at: i64, kind: EventKind, reason: Option<&str>) -> Event {
     Event {
@@ -24,7 +24,18 @@ fn attempt(n: u32, status: AttemptStatus, by: Option<&str>, from: i64, to: i64) 
     let pair_id = (n == 3).then(|| PairId::from("r1-p1"));
     let ended_at = (to >= 0).then(|| after(to));
     let (by, summary) = (by.map(str::to_owned), format!("# Phase {n}"));
-    Attempt { n, status, by, pair_id, started_at: after(from), ended_at, summary, relays: 2, ..run().phases[0].clone() }
+    Attempt {
+        n,
+        status,
+        by,
+        reviewed: true,
+        pair_id,
+        started_at: after(from),
+        ended_at,
+        summary,
+        relays: 2,
+        ..run().phases[0].clone()
+    }
 }
 
 fn clarify(at: i64) -> Entry {

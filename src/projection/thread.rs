@@ -7,7 +7,7 @@ use jiff::Timestamp;
 
 use super::facts::RecordFacts;
 use super::words::{self, Labels};
-use super::{Thread, ThreadEntry, ThreadKind, record, reviews};
+use super::{Thread, ThreadEntry, ThreadKind, phases, record, reviews};
 use crate::machine::ledger::{Ledger, Origin};
 use crate::machine::sending::Sending;
 use crate::model::conversation::{Conversation, Item, ItemKind, Turn};
@@ -25,8 +25,9 @@ pub fn of_record(facts: &RecordFacts<'_>) -> Thread {
         return Thread::default();
     };
     let mut lines = relay_lines(facts, &labels);
-    let all = facts.run.map(|run| run.phases.as_slice()).unwrap_or_default();
-    let (firsts, repeated) = by_turn(all);
+    let all: Vec<&Attempt> =
+        facts.run.iter().flat_map(|run| phases::tried(run, &facts.pairs)).map(|phase| phase.first).collect();
+    let (firsts, repeated) = by_turn(&all);
     let mut entries: Vec<(Option<Timestamp>, Vec<ThreadEntry>)> = Vec::new();
     for (role, session) in [(Role::Implementer, builder), (Role::Reviewer, reviewer)] {
         let Some(conversation) = facts.conversation(role) else { continue };
@@ -67,9 +68,9 @@ pub fn of_session(session: &SessionRef, conversation: &Conversation, ledger: &Le
 }
 
 /// Attempts that begin a phase, and those that review one once more.
-fn by_turn(attempts: &[Attempt]) -> (Vec<&Attempt>, Vec<&Attempt>) {
+fn by_turn<'a>(attempts: &[&'a Attempt]) -> (Vec<&'a Attempt>, Vec<&'a Attempt>) {
     let mut seen = BTreeSet::new();
-    attempts.iter().partition(|attempt| seen.insert(attempt.n))
+    attempts.iter().copied().partition(|attempt| seen.insert(attempt.n))
 }
 
 fn phase_begins(at: Option<Timestamp>, attempt: &Attempt) -> ThreadEntry {

@@ -8,8 +8,11 @@ use crate::model::ids::Agent;
 #[test]
 fn a_review_that_begins_anew_is_marked_where_it_begins() {
     let mut run = run();
-    let again = Attempt { started_at: after(300), ..run.phases[0].clone() };
-    run.phases.push(again);
+    let pair_id = Some(crate::model::ids::PairId::from("r1-p2"));
+    let again = Attempt { pair_id, started_at: after(300), ..run.phases[0].clone() };
+    // A person's word on it is no review.
+    let accepted = Attempt { started_at: after(400), ..again.clone() };
+    run.phases.extend([again, accepted]);
     let mut stage = Stage::new(Some(run), Some(pair()));
     stage.implementer = talk(Agent::Claude, vec![turn("c1", "do phase three", "Did it.", 10, 20)]);
     let thread = of_record(&stage.record());

@@ -98,14 +98,11 @@ pub fn line(run: &RunView) -> String {
 }
 
 fn phase_line(run: &RunView, phase: &PhaseView) -> Option<String> {
-    let how = match phase.status {
-        AttemptStatus::Running => return None,
-        AttemptStatus::Converged if phase.by_user => "accepted by you",
-        AttemptStatus::Converged => "agreed",
-        AttemptStatus::NotConverged => "not agreed",
-        AttemptStatus::Skipped => "skipped",
-        AttemptStatus::Stopped => "stopped",
-        AttemptStatus::Error => "failed",
+    let how = match (phase.how(), phase.status) {
+        (Some(how), _) => how.word(phase.reviewed),
+        (None, AttemptStatus::Stopped) => "stopped",
+        (None, AttemptStatus::Error) => "failed",
+        (None, _) => return None,
     };
     let relays = count(phase.relays, "relay");
     Some(clean(&format!("{} phase {} {how} after {relays}: {}", run.name, phase.n, phase.summary)))

@@ -5,7 +5,8 @@ use std::fmt::Write as _;
 use jiff::SignedDuration;
 use trellis::model::pair::PauseReason;
 use trellis::projection::Standing;
-use trellis::projection::summary::{LimitSpan, PhaseEnd, PhaseHow, RunSummary, Summary};
+use trellis::projection::phases::PhaseHow;
+use trellis::projection::summary::{LimitSpan, PhaseEnd, RunSummary, Summary};
 use trellis::ui::app::{Effect, Msg, Over, Screen};
 
 use super::scenes::{ago, ended, key, no_agreement, now, one, run};
@@ -13,6 +14,7 @@ use super::{Rig, picture};
 
 fn night() -> Summary {
     let phase = |n: u32, how, summary: &str, relays, took| PhaseEnd {
+        reviewed: true,
         n: Some(n),
         how,
         summary: summary.to_owned(),
