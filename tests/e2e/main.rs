@@ -26,6 +26,7 @@ mod keys;
 mod kills;
 mod launch;
 mod leaving;
+mod pictures;
 mod real_agents;
 mod real_agents_headless;
 mod real_launch;

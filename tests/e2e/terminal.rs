@@ -194,10 +194,13 @@ impl Terminal {
         std::fs::create_dir_all(&folder).unwrap();
         let size = format!("{}x{}", self.width, self.height);
         std::fs::write(folder.join(format!("{name}-{size}.txt")), self.screen()).unwrap();
+        std::fs::write(folder.join(format!("{name}-{size}.svg")), self.picture("trellis")).unwrap();
+    }
+
+    /// The frame that is shown, as a picture.
+    pub fn picture(&self, title: &str) -> String {
         let frame = self.tmux(&["capture-pane", "-p", "-e", "-t", "t"]).stdout;
-        let frame = String::from_utf8_lossy(&frame);
-        let picture = picture(&frame, (self.width, self.height), "trellis");
-        std::fs::write(folder.join(format!("{name}-{size}.svg")), picture).unwrap();
+        picture(&String::from_utf8_lossy(&frame), (self.width, self.height), title)
     }
 }
 
