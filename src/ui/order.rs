@@ -14,6 +14,17 @@ use super::app::{App, ORDER_HOLDS, Screen};
 /// Ended runs and sessions without activity are old after this.
 const OLD: SignedDuration = SignedDuration::from_hours(7 * 24);
 
+/// Sessions that are not listed, by why.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Unlisted {
+    /// Without activity in the last days.
+    pub older: usize,
+    /// Hidden by a person until they change.
+    pub hidden: usize,
+    /// Put away by a person.
+    pub put_away: usize,
+}
+
 /// Whether a run is over.
 #[must_use]
 pub const fn is_over(run: &RunView) -> bool {
@@ -86,13 +97,17 @@ impl App {
         !self.is_hidden(view)
     }
 
-    /// Sessions that are not listed because they are old, hidden or put away; none while a filter searches all.
+    /// Sessions that are not listed; none while a filter searches all.
     #[must_use]
-    pub fn older_sessions(&self) -> usize {
+    pub fn unlisted_sessions(&self) -> Unlisted {
         if !self.sessions_filter.text().trim().is_empty() {
-            return 0;
+            return Unlisted::default();
         }
-        self.projection.sessions.len().saturating_sub(self.sessions.order().len())
+        let all = &self.projection.sessions;
+        let count = all.len().saturating_sub(self.sessions.order().len());
+        let put_away = all.iter().filter(|view| view.put_away).count().min(count);
+        let hidden = all.iter().filter(|view| !view.put_away && self.is_hidden(view)).count().min(count - put_away);
+        Unlisted { older: count - put_away - hidden, hidden, put_away }
     }
 
     /// Whether a session is hidden until it changes.

@@ -419,6 +419,16 @@ impl App {
         (of_a_run && self.screen_place() == Place::Runs).then(|| "select a run first".to_owned())
     }
 
+    /// Whether there is anything to copy on this screen.
+    pub(super) fn can_copy(&self) -> bool {
+        match self.screen() {
+            Screen::Runs => self.target().is_some(),
+            Screen::Sessions => self.session_target().is_some(),
+            Screen::Run(_) | Screen::Session(_) => self.talk.text_in_view().is_some(),
+            Screen::Log(_) => !self.log_lines().is_empty(),
+        }
+    }
+
     /// The text that copying and opening mean on this screen, and what it is.
     fn words_here(&self) -> Option<(String, String)> {
         match self.screen() {

@@ -334,7 +334,11 @@ impl App {
     }
 
     fn next_pane(&mut self, by: isize) {
-        let Screen::Run(key) = self.screen().clone() else { return };
+        let Screen::Run(key) = self.screen().clone() else {
+            let is_row = *self.screen() == Screen::Runs && self.target().is_some();
+            return self
+                .say(if is_row { "open it first: its parts turn there" } else { "this screen has one part" }, false);
+        };
         let Some(run) = self.run(&key) else { return };
         let (mut all, here) = (panes(run), self.pane_of(run));
         // Side by side the end of a run has no part of its own: the conversation has the keys already.

@@ -181,7 +181,11 @@ pub fn ends_words(run: &RunView, times: &Times) -> String {
 
 /// Where a search stands, and what a conversation that does not follow its end keeps waiting: `3/17 · 2 new · G follows`.
 pub fn talk_state(app: &App) -> Vec<Span> {
-    let mut parts: Vec<String> = app.talk.search.counter().into_iter().collect();
+    let counter = app.talk.search.counter();
+    // Before there is anything to look through nothing is known of it.
+    let unread = app.talk.thread().is_none();
+    let mut parts: Vec<String> =
+        counter.map(|counter| if unread { "still being read".to_owned() } else { counter }).into_iter().collect();
     if !app.talk.follows() {
         if app.talk.unread() > 0 {
             parts.push(format!("{} new", app.talk.unread()));

@@ -1,6 +1,7 @@
 //! What the lists say while nothing stands in them: what is missing and how to begin, without tmux too. No other words.
 
 use crate::ui::app::{App, Tmux};
+use crate::ui::order::Unlisted;
 use crate::ui::row::{Row, Tone};
 use crate::ui::wrap::wrap_text;
 
@@ -29,14 +30,20 @@ pub fn runs(app: &App, columns: usize) -> Vec<Row> {
     rows
 }
 
-/// What the list of sessions says; `older`: how many are left out for their age.
-pub fn sessions(app: &App, columns: usize, older: usize) -> Vec<Row> {
-    let words = if older > 0 && app.sessions_filter.text().is_empty() {
+/// What the list of sessions says while it is empty.
+pub fn sessions(app: &App, columns: usize, unlisted: Unlisted) -> Vec<Row> {
+    let Unlisted { older, hidden, put_away } = unlisted;
+    let words = if hidden + put_away > 0 {
+        format!(
+            "No session is listed: {} older, {hidden} hidden, {put_away} put away.\n. shows them.",
+            thousands(older)
+        )
+    } else if older > 0 {
         format!(
             "No session was active in the last 7 days.\n{} older ones: . shows them, / searches them.",
             thousands(older)
         )
-    } else if older > 0 {
+    } else if !app.sessions_filter.text().trim().is_empty() && !app.projection.sessions.is_empty() {
         format!("No session holds \"{}\".\nEsc shows all of them again.", app.sessions_filter.text())
     } else {
         let begin = match app.nearby.tmux {

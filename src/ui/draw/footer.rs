@@ -5,6 +5,7 @@ use crate::ui::action::Action;
 use crate::ui::app::{App, Over, Pane, Screen};
 use crate::ui::key::Key;
 use crate::ui::keymap::Place;
+use crate::ui::layout::{SHORT, WIDE};
 use crate::ui::order::is_over;
 use crate::ui::order_keys::{control_of, may};
 use crate::ui::row::{Hit, Row, Span, Tone, spans_width, text, toned};
@@ -16,8 +17,6 @@ pub type KeyWord = (Key, String);
 
 /// From this many columns on a footer names more keys, in longer words.
 pub const WIDE_KEYS: usize = 90;
-/// From this many rows on a sentence takes a row of its own.
-const ROOMY: u16 = 20;
 
 /// The footer of the screen in `columns`; `lines`: how many its keys may take.
 pub fn footer(app: &App, columns: usize, lines: usize) -> Vec<Row> {
@@ -51,7 +50,7 @@ pub fn with_said(app: &App, columns: usize, lines: usize, keys: Vec<Row>) -> Vec
     let mark = if said.is_error { "✗ " } else { "" };
     let words = wrap(&[toned(tone, &said.words)], columns, &[toned(tone, mark)]);
     let mut rows: Vec<Row> = words.into_iter().take(lines.max(2)).collect();
-    if app.size.1 >= ROOMY {
+    if app.size.1 >= SHORT {
         rows.extend(keys);
     }
     rows
@@ -94,13 +93,18 @@ fn keys_rows(app: &App, columns: usize, lines: usize) -> Vec<Row> {
     let mut end = end;
     if columns > WIDE_KEYS {
         if matches!(app.screen(), Screen::Runs) {
-            keys.extend(named(app, place, &[(Action::NewRun, "new"), (Action::NextNeedsYou, "next")]));
+            keys.extend(named(app, place, &[(Action::NewRun, "new")]));
+            keys.extend(named(app, place, &[(Action::NextNeedsYou, "next")]).into_iter().filter(|_| is_needed(app)));
         }
-        keys.extend(named(app, place, &[(Action::Options, "options"), (Action::Copy, "copy")]));
+        let has_options = app.target().is_some() && app.why_not(Action::Options).is_none();
+        keys.extend(named(app, place, &[(Action::Options, "options")]).into_iter().filter(|_| has_options));
+        keys.extend(named(app, place, &[(Action::Copy, "copy")]));
         end.insert(0, (Action::Palette, "all actions"));
         end.insert(0, (Action::Search, "search"));
     }
     let end = named(app, place, &end);
+    let copy = app.keymap.key(place, Action::Copy).filter(|_| !app.can_copy());
+    keys.retain(|(key, _)| Some(*key) != copy);
     let mut seen: Vec<Key> = end.iter().map(|(key, _)| *key).collect();
     keys.retain(|(key, _)| {
         let new = !seen.contains(key);
@@ -112,12 +116,16 @@ fn keys_rows(app: &App, columns: usize, lines: usize) -> Vec<Row> {
 
 /// The keys of the list itself, as far as they lead anywhere.
 fn general_words(app: &App) -> &'static [(Action, &'static str)] {
-    let needed = app.projection.runs.iter().any(|run| run.standing == Standing::NeedsYou);
-    match (app.runs.order().is_empty(), needed) {
+    match (app.runs.order().is_empty(), is_needed(app)) {
         (true, _) => &[(Action::NewRun, "new"), (Action::ShowSessions, "sessions")],
         (false, true) => &[(Action::Open, "open"), (Action::NewRun, "new"), (Action::NextNeedsYou, "next")],
         (false, false) => &[(Action::Open, "open"), (Action::NewRun, "new"), (Action::ShowSessions, "sessions")],
     }
+}
+
+/// Whether any run needs a person.
+fn is_needed(app: &App) -> bool {
+    app.projection.runs.iter().any(|run| run.standing == Standing::NeedsYou)
 }
 
 /// What stands in the footer's place: a question, the line that is typed.
@@ -188,7 +196,9 @@ pub fn run_keys(app: &App, run: &RunView) -> Vec<KeyWord> {
     let place = app.screen_place();
     let in_run = matches!(app.screen(), Screen::Run(_));
     let mut keys: Vec<KeyWord> = Vec::new();
-    if let Some(banner) = run.banner.as_ref().filter(|_| !in_run) {
+    // Where its offers stand on the page they are not repeated.
+    let on_page = in_run && (app.pane_of(run) == Pane::Banner || app.size.0 >= WIDE);
+    if let Some(banner) = run.banner.as_ref().filter(|_| !on_page) {
         keys.extend(banner.offers.iter().filter_map(|offer| Some((offer_key(app, offer)?, offer.word.clone()))));
     }
     let wanted: &[(Action, &str)] = match run.standing {
@@ -249,7 +259,7 @@ pub fn run_keys(app: &App, run: &RunView) -> Vec<KeyWord> {
         let somewhere = match action {
             // With one review there is hardly anything to compare.
             Action::Compare => in_run && run.reviews.len() > 1,
-            Action::NextPane | Action::Detail | Action::Open => in_run,
+            Action::NextPane | Action::PreviousPane | Action::Detail | Action::Open => in_run,
             Action::GoToPane => app.why_not(Action::GoToPane).is_none(),
             _ => true,
         };

@@ -10,10 +10,11 @@ use crate::model::ids::{RecordKey, Role};
 use crate::model::pair::PauseReason;
 use crate::model::reach::Ticks;
 use crate::model::text::first_line;
+use crate::projection::phases::tally;
 use crate::projection::words::unmarked;
 use crate::projection::{Banner, LookFirst, Offer, ReviewView, RunView, Standing, ThreadKind};
 use crate::ui::action::Action;
-use crate::ui::app::{App, Pane};
+use crate::ui::app::{App, Over, Pane};
 use crate::ui::layout::NARROW;
 use crate::ui::order::is_over;
 use crate::ui::row::{Hit, Row, Span, Tone, text, toned};
@@ -52,7 +53,7 @@ pub fn page(app: &mut App, key: &RecordKey, area: Rect, times: &Times) -> Page {
             if rows.is_empty() { empty_talk(app, columns) } else { rows.into_iter().map(|(_, row)| row).collect() }
         }
         Pane::Phases => phases(app, &run, room, true, columns),
-        Pane::Relays => relays(app, &run, room, true, times),
+        Pane::Relays => relays_and_reviews(app, &run, room, columns, times),
     };
     let below = if pane == Pane::Talk { bits::talk_state(app) } else { Vec::new() };
     let body = body.into_iter().take(room).collect();
@@ -136,9 +137,17 @@ fn look_banner(app: &App, run: &RunView, look: &LookFirst) -> Banner {
 /// Facts, the table of reviews where they did not agree, and what can be done.
 pub fn needed(app: &App, run: &RunView, banner: &Banner, columns: usize, room: usize) -> Vec<Row> {
     let mut rows: Vec<Row> = banner.lines.iter().flat_map(|line| wrap_text(line, Tone::Text, columns)).collect();
-    let offers = offers(app, banner, columns);
-    let table_room = room.saturating_sub(rows.len() + offers.len() + 2);
-    let table = if shows_plateau(run) { plateau(run, columns, table_room) } else { Vec::new() };
+    let mut offers = offers(app, banner, columns);
+    let reviews = |room| if shows_plateau(run) { plateau(run, columns, room) } else { Vec::new() };
+    let mut table_room = room.saturating_sub(rows.len() + offers.len() + 2);
+    let mut table = reviews(table_room);
+    // A question has all keys: what it is asked about stays, what the others would do gives way.
+    let is_asked = matches!(app.over.last(), Some(Over::Question(_)));
+    if is_asked && table.len() > table_room {
+        offers.clear();
+        table_room = room.saturating_sub(rows.len() + 1);
+        table = reviews(table_room);
+    }
     if !table.is_empty() && table.len() <= table_room {
         rows.push(Row::blank());
         rows.extend(table);
@@ -272,13 +281,9 @@ fn first_wait(app: &App, run: &RunView, columns: usize) -> Vec<Row> {
 }
 
 fn ended(app: &App, run: &RunView, columns: usize, room: usize) -> Vec<Row> {
-    let agreed = run.phases.iter().filter(|phase| phase.status == crate::model::run::AttemptStatus::Converged).count();
-    let skipped = run.phases.iter().filter(|phase| phase.status == crate::model::run::AttemptStatus::Skipped).count();
+    let ends = run.phases.iter().filter_map(|phase| Some((phase.how()?, phase.reviewed)));
+    let mut facts = tally(ends).unwrap_or_else(|| "no phase ended".to_owned());
     let relays = run.phases.iter().map(|phase| phase.relays as usize).sum();
-    let mut facts = format!("{} agreed", counted(agreed, "phase"));
-    if skipped > 0 {
-        let _ = write!(facts, " · {skipped} skipped");
-    }
     let _ = write!(facts, " · {}", counted(relays, "relay"));
     if let Some(ended) = run.stopped_at {
         let _ = write!(facts, " · took {}", span(ended.duration_since(run.created_at).as_secs()));
@@ -309,7 +314,7 @@ pub fn phases(app: &App, run: &RunView, room: usize, focused: bool, columns: usi
         let (glyph, tone) = bits::attempt(phase);
         let again = run.phases.iter().take(at).any(|before| before.n == phase.n);
         let name = if phase.summary.is_empty() { "–".to_owned() } else { phase.summary.clone() };
-        let name = if again { again_name(&name, phase.by_user, columns, wide) } else { name };
+        let name = if again || phase.by_user { marked_name(&name, again, phase.by_user, columns, wide) } else { name };
         let took = if phase.status == crate::model::run::AttemptStatus::Skipped {
             "–".to_owned()
         } else {
@@ -331,11 +336,26 @@ pub fn phases(app: &App, run: &RunView, room: usize, focused: bool, columns: usi
     rows
 }
 
-/// A phase that was reviewed before: of a long name the end goes, never the mark.
-fn again_name(name: &str, by_user: bool, columns: usize, wide: bool) -> String {
-    const AGAIN: &str = ", again";
+/// A phase that was reviewed before, or that a person decided: of a long name the end goes, never the mark.
+fn marked_name(name: &str, again: bool, by_user: bool, columns: usize, wide: bool) -> String {
+    let mark = if again { ", again" } else { "" };
     let around = if wide { 13 } else { 9 } + 6 + usize::from(by_user) * 6;
-    format!("{}{AGAIN}", cut(name, columns.saturating_sub(around + AGAIN.len())))
+    format!("{}{mark}", cut(name, columns.saturating_sub(around + mark.len())))
+}
+
+/// The relays, and below them what each review said, where the relays leave it room or it has more to show.
+fn relays_and_reviews(app: &App, run: &RunView, room: usize, columns: usize, times: &Times) -> Vec<Row> {
+    /// A heading and the newest relays stay in view.
+    const LEAST: usize = 4;
+    let wanted = run.relay_list.len().max(1) + 1;
+    let table = plateau(run, columns, room.saturating_sub(wanted.min(LEAST) + 1));
+    if table.is_empty() || table.len() + 1 + wanted.min(LEAST) > room {
+        return relays(app, run, room, true, times);
+    }
+    let mut rows = relays(app, run, wanted.min(room - table.len() - 1), true, times);
+    rows.push(Row::blank());
+    rows.extend(table);
+    rows
 }
 
 /// The relays of this attempt: `  1 → codex   +212 −9      14:02`.
@@ -347,9 +367,13 @@ pub fn relays(app: &App, run: &RunView, room: usize, focused: bool, times: &Time
     let from = (selected + 1).saturating_sub(lines);
     for (at, relay) in run.relay_list.iter().enumerate().skip(from).take(lines) {
         let mut what = match (relay.points, relay.repeated) {
-            (Some(points), Some(repeated)) if repeated > 0 => format!("{points} points, {repeated} repeated"),
-            (Some(1), _) => "1 point".to_owned(),
-            (Some(points), _) => format!("{points} points"),
+            (Some(points), repeated) => {
+                let points = counted(points as usize, "point");
+                match repeated {
+                    Some(repeated) if repeated > 0 => format!("{points}, {repeated} repeated"),
+                    _ => points,
+                }
+            }
             (None, _) => relay.first_line.clone(),
         };
         if relay.edited {

@@ -7,8 +7,11 @@ use crate::model::ids::SessionKey;
 use crate::model::launch::chosen;
 use crate::model::session::{SessionState, TURN_ENDED};
 use crate::projection::SessionView;
+use crate::ui::action::Action;
 use crate::ui::app::{App, Screen};
+use crate::ui::keymap::Place;
 use crate::ui::layout::{NARROW, SHORT};
+use crate::ui::order::Unlisted;
 use crate::ui::row::{Hit, Row, Tone, text, toned};
 use crate::ui::times::Times;
 use crate::ui::width::{cut, width};
@@ -36,13 +39,14 @@ pub fn heading(app: &App) -> Row {
 
 /// The sessions that fit in `room`, two lines each, then how many are not listed.
 pub fn list(app: &mut App, columns: usize, room: usize, short: bool, times: &Times) -> Vec<Row> {
-    let older = app.older_sessions();
+    let unlisted = app.unlisted_sessions();
+    let left_out = unlisted_words(app, unlisted, columns);
     if app.sessions.order().is_empty() {
-        return empty::sessions(app, columns, older);
+        return empty::sessions(app, columns, unlisted);
     }
     let focused = matches!(app.screen(), Screen::Sessions) && app.over.is_empty();
     let here = app.sessions.index();
-    let list_room = room.saturating_sub(usize::from(older > 0));
+    let list_room = room.saturating_sub(usize::from(left_out.is_some()));
     let height = |at: usize| if short && at != here { 1 } else { 2 };
     app.sessions.scroll_into_view(height, list_room);
     let mut rows = Vec::new();
@@ -61,10 +65,26 @@ pub fn list(app: &mut App, columns: usize, room: usize, short: bool, times: &Tim
             rows.push(row.hit(Hit::Select(at)));
         }
     }
-    if older > 0 {
-        rows.push(Row::plain(format!("{} older · / searches all", empty::thousands(older))));
-    }
+    rows.extend(left_out.map(Row::plain));
     rows
+}
+
+/// `12 older · / searches all`; of what a person left out: `1 hidden · . shows all`.
+fn unlisted_words(app: &App, unlisted: Unlisted, columns: usize) -> Option<String> {
+    let Unlisted { older, hidden, put_away } = unlisted;
+    let counts = [(older, "older"), (hidden, "hidden"), (put_away, "put away")];
+    let mut parts: Vec<String> =
+        counts.iter().filter(|(n, _)| *n > 0).map(|(n, word)| format!("{} {word}", empty::thousands(*n))).collect();
+    if parts.is_empty() {
+        return None;
+    }
+    // A filter finds old ones, not those that a person left out.
+    let by_hand = hidden + put_away > 0;
+    let (action, does) = if by_hand { (Action::ShowAll, "shows all") } else { (Action::Search, "searches all") };
+    let how = app.keymap.key(Place::Sessions, action).map(|key| format!("{key} {does}"));
+    let used: usize = parts.iter().map(|part| width(part) + 3).sum();
+    parts.extend(how.filter(|how| used + width(how) <= columns));
+    Some(parts.join(" · "))
 }
 
 fn lines(app: &App, view: &SessionView, columns: usize, times: &Times) -> Vec<Row> {
@@ -88,7 +108,8 @@ fn lines(app: &App, view: &SessionView, columns: usize, times: &Times) -> Vec<Ro
     };
     let used = view.used_by.as_ref().and_then(|key| app.run(key)).map(|run| format!("⇄ {}", cut(&run.name, 12)));
     let room = columns.saturating_sub(2 + used.as_ref().map_or(0, |used| width(used) + 1));
-    let evidence = if columns >= WIDE { view.fact.evidence.as_str() } else { "" };
+    let rests_on = view.fact.evidence.as_str();
+    let evidence = if columns >= WIDE && rests_on != view.place { rests_on } else { "" };
     let branch = view.branch.as_deref().unwrap_or("");
     // A part that does not fit is left out whole: half a word says nothing.
     for part in [kept_back, reason(view), folder(&view.session.worktree), view.place.as_str(), branch, evidence] {

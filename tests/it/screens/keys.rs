@@ -435,3 +435,60 @@ fn a_key_of_another_screen_says_where_it_works() {
     rig.press("2 H");
     assert!(rig.text().contains("H works among the runs (1): put the note"), "{}", rig.text());
 }
+
+/// What the footer offers leads somewhere: nothing to go to, to copy or to change has no key in it.
+#[test]
+fn the_footer_leaves_out_what_is_impossible() {
+    let footer = |projection: Projection, keys: &str, size: (u16, u16)| {
+        let mut rig = Rig::new(projection, size);
+        rig.press(keys);
+        let text = rig.text();
+        text.lines().last().unwrap_or_default().to_owned()
+    };
+    let empty = footer(scenes::empty(), "", (120, 40));
+    for word in ["! next", "o options", "y copy"] {
+        assert!(!empty.contains(word), "{empty}");
+    }
+    for word in ["y copy", "o options"] {
+        assert!(!footer(scenes::empty(), "2", (120, 40)).contains(word), "{word}");
+    }
+    let going = footer(scenes::one(scenes::run("checkout")), "", (120, 40));
+    assert!(!going.contains("! next") && going.contains("y copy") && going.contains("o options"), "{going}");
+    let needing = || scenes::one(scenes::no_agreement());
+    let in_list = footer(needing(), "", (120, 40));
+    assert!(!in_list.contains("what") && in_list.contains("! next"), "{in_list}");
+}
+
+/// Away from its banner a run that needs you has the banner's keys in its footer; on it they are not repeated.
+#[test]
+fn a_needing_runs_offers_stand_in_the_footer_of_its_other_parts() {
+    let mut rig = Rig::new(scenes::one(scenes::no_agreement()), (38, 20));
+    rig.press("Enter");
+    assert!(!rig.text().lines().last().unwrap().contains("+ go on"), "{}", rig.text());
+    rig.press("Tab");
+    let text = rig.text();
+    let last = text.lines().last().unwrap();
+    for offer in ["+ ", "r ", "a "] {
+        assert!(last.contains(offer), "{text}");
+    }
+}
+
+#[test]
+fn a_key_that_turns_parts_says_where_there_are_none() {
+    let mut rig = Rig::new(scenes::one(scenes::run("checkout")), (120, 40));
+    for key in ["Tab", "Shift-Tab"] {
+        rig.press(key);
+        assert!(rig.text().contains("open it first"), "{}", rig.text());
+    }
+}
+
+/// The footer gives way to a sentence only where rows are scarce.
+#[test]
+fn a_sentence_leaves_the_footer_its_keys() {
+    for size in [(38, 14), (38, 19), (120, 14), (120, 18)] {
+        let mut rig = Rig::new(scenes::one(scenes::run("checkout")), size);
+        rig.press("Tab");
+        let text = rig.text();
+        assert!(text.contains("open it first") && text.contains("? "), "{size:?}\n{text}");
+    }
+}

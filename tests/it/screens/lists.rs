@@ -95,6 +95,7 @@ fn a_session_is_hidden_until_something_happens_in_it() {
     rig.press("2 z");
     let text = rig.text();
     assert!(!text.contains("Implement the cart") && text.contains(". shows it"), "{text}");
+    assert!(text.contains("1 hidden · . shows all") && !text.contains("older"), "{text}");
     rig.press(".");
     let text = rig.text();
     assert!(text.contains("Implement the cart") && text.contains("hidden"), "{text}");

@@ -97,7 +97,7 @@ fn who_follows_the_conversation_sees_that_they_are_needed_and_who_reads_further_
         rig.app.pane = Some(trellis::ui::app::Pane::Talk);
         rig.send(Msg::Changed(Arc::new(scenes::one(scenes::no_agreement()))));
         let text = rig.text();
-        assert_eq!(text.contains("+ go on"), shown, "{keys}:\n{text}");
+        assert_eq!(text.contains("5 more relays"), shown, "{keys}:\n{text}");
         assert!(text.contains("! needs you"), "{text}");
     }
 }
@@ -342,4 +342,32 @@ fn the_keys_that_people_know_by_heart_mean_the_same_everywhere() {
             assert_eq!(keymap.action(place, back.parse().unwrap()), Some(Action::Back), "{back} on {place:?}");
         }
     }
+}
+
+/// The plateau can be seen at every size a dialog has: on the page, below the relays, and while a question is open.
+#[test]
+fn the_table_of_reviews_can_be_seen_in_a_small_window_and_while_it_is_asked() {
+    let is_seen = |text: &str| text.contains("points") && text.contains("repeated") && text.contains("review ");
+    for size in [(38, 18), (38, 20)] {
+        let mut rig = Rig::new(scenes::one(scenes::no_agreement()), size);
+        rig.press("Enter a");
+        assert!(is_seen(&rig.text()), "{size:?} asked\n{}", rig.text());
+        rig.press("n Tab Tab Tab");
+        let text = rig.text();
+        assert!(text.contains("relays of phase") && is_seen(&text), "{size:?}\n{text}");
+    }
+}
+
+/// A phase that went through without a review is never told as agreed, and its relays count once.
+#[test]
+fn the_end_of_a_run_tells_what_was_not_reviewed() {
+    let mut run = scenes::ended("auth", Standing::Done, "done", 2, 60);
+    let relays: u32 = run.phases.iter().map(|phase| phase.relays).sum();
+    let last = run.phases.last_mut().unwrap();
+    (last.by_user, last.reviewed) = (true, false);
+    let mut rig = rig(scenes::one(run));
+    rig.press("Enter");
+    let text = rig.text().split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(text.contains("1 phase agreed · 1 accepted by you, not reviewed"), "{text}");
+    assert!(text.contains(&format!("{relays} relays")), "{text}");
 }
