@@ -31,9 +31,10 @@ fn newest_pair(world: &World) -> Option<&PairRecord> {
     }
 }
 
+/// The message that the loop still waits for; what an ended pair had under way is nobody's wait any more.
 fn open_entry(world: &World) -> Option<&Entry> {
     let of_run = world.runs.last().and_then(|run| run.open_entry());
-    of_run.or_else(|| newest_pair(world).and_then(|pair| pair.open_entry()))
+    of_run.or_else(|| newest_pair(world).filter(|pair| pair.is_active()).and_then(|pair| pair.open_entry()))
 }
 
 fn entry_sent_last(world: &World, role: Role) -> Option<&Entry> {
@@ -265,6 +266,20 @@ fn each_reason_goes_on_as_it_says() {
     world.wait(4);
     paused_by(&world, PauseReason::UserTyped);
     assert_eq!(sends(&go_on_as_said(&mut world)), Some((Purpose::ToReviewer, R)), "the answer to the person");
+
+    // What an accepted phase still had on its way to the reviewer is no part of what comes next.
+    let mut world = World::new();
+    world.new_run(RunConfig::default()).unwrap();
+    world.pass(5);
+    world.prompt(I, "please build phase one");
+    world.answer(I, "Phase one is built.");
+    world.wait(4);
+    assert_eq!((world.sent(R).len(), world.reviewer.conversation.turns.len()), (1, 0), "typed and not yet seen");
+    world.control(&Control::Accept).unwrap();
+    world.wait(100);
+    paused_by(&world, PauseReason::DeliveryFailed);
+    world.take(I);
+    assert_eq!(go_on_as_said(&mut world).act, Act::WaitsForEnd(I), "the phase prompt was seen while it was paused");
 
     for asked in [run_in_building(), run_asked()] {
         let mut world = asked;
