@@ -1,7 +1,7 @@
 //! The turns as they grow: what both dialects do to a conversation, in words of `loops.md`.
 //! No field name of an agent is known here.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
 use jiff::Timestamp;
@@ -18,6 +18,8 @@ use crate::model::text::{first_line, unwrap_pastes};
 #[derive(Debug)]
 pub(super) struct Turns {
     told: Arc<Conversation>,
+    /// The turns' ids, so that none is given twice.
+    ids: HashSet<TurnId>,
     /// Where each tool call stands: turn, item.
     calls: HashMap<String, (usize, usize)>,
     /// The text blocks of the newest turn's answer.
@@ -46,6 +48,7 @@ impl Turns {
     pub(super) fn new(agent: Agent, resets: Resets) -> Self {
         Self {
             told: Arc::new(Conversation::new(agent)),
+            ids: HashSet::new(),
             calls: HashMap::new(),
             answer_blocks: Vec::new(),
             ended_firmly: false,
@@ -143,8 +146,11 @@ impl Turns {
 
     // ----- a turn -----
 
-    /// A prompt was taken up. A turn that still ran ends as superseded.
+    /// A prompt was taken up. A turn that still ran ends as superseded. A file that gives an id twice does not make two
+    /// turns one: the later gets the place of its prompt behind it.
     pub(super) fn begin(&mut self, pos: &RecordPos, id: TurnId, text: &str, source: PromptSource) {
+        let id = if self.ids.contains(&id) { TurnId::new(format!("{id}@{}", pos.offset)) } else { id };
+        self.ids.insert(id.clone());
         let told = self.edit();
         if let Some(open) = told.turns.last_mut().filter(|turn| turn.outcome.is_none()) {
             open.outcome = Some(Outcome::Superseded);

@@ -147,6 +147,23 @@ fn a_steered_prompt_is_a_turn_of_its_own() {
 }
 
 #[test]
+fn a_turn_id_that_comes_again_makes_a_turn_of_its_own() {
+    let told = told(&[
+        starts("t"),
+        item("UserMessage", "u1", "go"),
+        item("AgentMessage", "m1", "Done."),
+        ends("t"),
+        starts("t"),
+        item("UserMessage", "u2", "again"),
+        item("AgentMessage", "m2", "Done again."),
+        ends("t"),
+    ]);
+    let ids: std::collections::BTreeSet<_> = told.turns.iter().map(|turn| turn.id.as_str()).collect();
+    assert_eq!((told.turns.len(), ids.len()), (2, 2), "{ids:?}");
+    assert_eq!(told.turns[0].id.as_str(), "t");
+}
+
+#[test]
 fn t13_a_limit_as_error_and_as_plain_message() {
     let words = "You've hit your usage limit. Upgrade to Pro or try again in 2 hours 5 minutes.";
     let error = event(
