@@ -26,7 +26,8 @@ impl Dice {
     }
 }
 
-fn setting(name: &str, default: u64) -> u64 {
+/// A number from the environment.
+pub fn setting(name: &str, default: u64) -> u64 {
     std::env::var(name).ok().and_then(|text| text.parse().ok()).unwrap_or(default)
 }
 

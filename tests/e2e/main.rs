@@ -30,6 +30,7 @@ mod pictures;
 mod real_agents;
 mod real_agents_headless;
 mod real_launch;
+mod saves;
 mod scenes;
 mod stuck;
 mod telling;
