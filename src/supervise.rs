@@ -1,6 +1,7 @@
 //! What starts every task and thread, and what ends the program: an order, a signal, or a panic in any of them.
 //! Nothing here knows what the tasks do; the terminal is restored through a callback that the screen registers.
 
+mod foreground;
 mod panics;
 mod signals;
 
@@ -14,8 +15,9 @@ use std::time::Duration;
 
 use tokio::sync::watch;
 
+pub use foreground::{in_foreground, suspend_what_is_in_front};
 pub use panics::Restore;
-pub use signals::{Suspends, stop_self};
+pub use signals::{Ends, Suspends, stop_self};
 
 /// Exit code of a program that ended by an error of its own.
 pub const EXIT_INTERNAL: u8 = 70;
@@ -68,6 +70,20 @@ pub enum Signal {
     Terminate,
     /// The terminal went away.
     HangUp,
+    /// Ctrl-\\, or `kill -QUIT`.
+    Quit,
+    /// `kill -USR1`: it means nothing here, and ends a program by default.
+    User1,
+    /// `kill -USR2`: the same.
+    User2,
+    /// A clock that whoever started us set before.
+    Alarm,
+    /// The same, of time at work.
+    VirtualAlarm,
+    /// The same, of a measurement.
+    Profiling,
+    /// The allowed processor time is used up.
+    CpuTime,
 }
 
 impl fmt::Display for Signal {
@@ -76,6 +92,13 @@ impl fmt::Display for Signal {
             Self::Interrupt => "SIGINT",
             Self::Terminate => "SIGTERM",
             Self::HangUp => "SIGHUP",
+            Self::Quit => "SIGQUIT",
+            Self::User1 => "SIGUSR1",
+            Self::User2 => "SIGUSR2",
+            Self::Alarm => "SIGALRM",
+            Self::VirtualAlarm => "SIGVTALRM",
+            Self::Profiling => "SIGPROF",
+            Self::CpuTime => "SIGXCPU",
         })
     }
 }
@@ -212,7 +235,7 @@ impl Supervisor {
         })
     }
 
-    /// Turns SIGINT, SIGTERM and SIGHUP into a stop. Their default, death at once, is off from then on.
+    /// Turns each signal of [`Ends`] into a stop. Their default, death at once, is off from then on.
     ///
     /// # Errors
     /// The system refuses a handler.

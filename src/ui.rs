@@ -28,6 +28,7 @@ pub mod menu;
 pub mod notes;
 pub mod order;
 pub mod order_keys;
+mod outside;
 pub mod overlay;
 pub mod paint;
 mod reply;

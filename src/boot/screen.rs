@@ -29,7 +29,7 @@ use crate::projection::summary::Summary;
 use crate::projection::{DriverFact, Projection, Shown};
 use crate::small_file;
 use crate::store::home_files::{Remembered, read_config};
-use crate::supervise::{Supervisor, Suspends, stop_self};
+use crate::supervise::{Supervisor, Suspends, suspend_what_is_in_front};
 use crate::tell::bytes;
 use crate::ui;
 use crate::ui::keymap::Keymap;
@@ -214,7 +214,7 @@ impl Engine {
     }
 }
 
-/// `kill -TSTP` gives the terminal back before anything stops. While an editor has it, its Ctrl-z stops us with it.
+/// `kill -TSTP` gives the terminal back before anything stops. A program that has it is suspended, and we with it.
 fn suspend_on_signal(call: mpsc::Sender<ui::Outside>, supervisor: &Supervisor) {
     let mut suspends = match Suspends::listen() {
         Ok(suspends) => suspends,
@@ -233,7 +233,7 @@ fn suspend_on_signal(call: mpsc::Sender<ui::Outside>, supervisor: &Supervisor) {
                         }
                     }
                     Some(()) => {
-                        if let Err(error) = stop_self() {
+                        if let Err(error) = suspend_what_is_in_front() {
                             tracing::warn!("can't suspend: {error}");
                         }
                     }

@@ -51,7 +51,7 @@ pub fn plain(ground: Ground) -> Result<(), Failure> {
     engine.come_back(call);
     let said = follow(&engine, None, calls);
     let waits = engine.handle.projection().runs.iter().filter(|run| !drive::is_over(run)).count();
-    let is_asked = engine.supervisor.reason() == Some(StopReason::Signal(Signal::Interrupt));
+    let is_asked = matches!(engine.supervisor.reason(), Some(StopReason::Signal(Signal::Interrupt | Signal::Quit)));
     quietly(engine, said)?;
     match waits {
         1.. if is_asked => {

@@ -2,7 +2,6 @@
 //! Draws only when something changed, at most 30 times a second; nothing ticks.
 
 use std::pin::Pin;
-use std::process::Command as Program;
 use std::task::Poll;
 use std::time::Duration;
 
@@ -10,7 +9,6 @@ use anyhow::Context as _;
 use crossterm::event::EventStream;
 use jiff::tz::TimeZone;
 use jiff::{SignedDuration, Timestamp};
-use tokio::signal::unix::{SignalKind, signal};
 use tokio::sync::{mpsc, oneshot};
 use tokio::time::{Instant, sleep_until};
 use tokio_stream::StreamExt as _;
@@ -20,7 +18,7 @@ use crate::config::OnQuit;
 use crate::model::command::Reply;
 use crate::projection::counts::Counts;
 use crate::projection::summary::Summary;
-use crate::supervise::stop_self;
+use crate::supervise::{Ends, stop_self};
 
 use super::ahead::Ahead;
 use super::app::{App, Effect, Exit, Msg, Nearby, Then};
@@ -29,6 +27,7 @@ use super::engine::{Engine, Memory};
 use super::input::message;
 use super::keymap::Keymap;
 use super::order::is_over;
+use super::outside::through_program;
 use super::terminal::Screen;
 use super::theme::{Symbols, Theme};
 
@@ -140,9 +139,7 @@ pub async fn run<E: Engine>(engine: E, settings: Settings) -> anyhow::Result<Exi
     let memory: std::collections::BTreeMap<String, serde_json::Value> =
         REMEMBERED.iter().filter_map(|name| Some(((*name).to_owned(), settings.memory.remembered(name)?))).collect();
     let mouse = memory.get("mouse").and_then(serde_json::Value::as_bool).unwrap_or(settings.mouse);
-    let mut terminate = signal(SignalKind::terminate()).context("listen for signals")?;
-    let mut hangup = signal(SignalKind::hangup()).context("listen for signals")?;
-    let mut interrupt = signal(SignalKind::interrupt()).context("listen for signals")?;
+    let mut ends = Ends::listen().context("listen for signals")?;
     let screen = Screen::enter(mouse, settings.title)?;
     let mut app =
         App::new(engine.projection(), settings.keymap.clone(), clock::now(), settings.zone.clone(), screen.size());
@@ -178,9 +175,7 @@ pub async fn run<E: Engine>(engine: E, settings: Settings) -> anyhow::Result<Exi
         let woken = shell.wake_instant();
         let msg = tokio::select! {
             biased;
-            _ = terminate.recv() => return Ok(shell.leave(Exit::Signalled)),
-            _ = hangup.recv() => return Ok(shell.leave(Exit::Signalled)),
-            _ = interrupt.recv() => return Ok(shell.leave(Exit::Signalled)),
+            _ = ends.next() => return Ok(shell.leave(Exit::Signalled)),
             event = next_event(&mut shell.events) => match event {
                 Some(Ok(event)) => message(event),
                 // The terminal is gone: what runs goes on elsewhere or at the next start.
@@ -431,7 +426,8 @@ impl<E: Engine> Shell<E> {
             self.app.say("set EDITOR to open a text in your editor", true);
             return Ok(());
         }
-        let came_back = self.lend(|| through_program(&argv, text))?;
+        let words = self.suspended();
+        let came_back = self.lend(|| through_program(&argv, text, || tell(&words)))?;
         match came_back {
             Ok(text) => self.take(Msg::Edited(text)).map(|_| ()),
             Err(error) => self.take(Msg::Trouble(format!("{error:#}"))).map(|_| ()),
@@ -447,13 +443,15 @@ impl<E: Engine> Shell<E> {
         }
         // What an agent wrote is as harmful in a pager as it is here.
         let clean = super::sanitise::clean_block(text).into_owned();
-        if let Err(error) = self.lend(|| through_program(&argv, &clean))? {
+        let words = self.suspended();
+        if let Err(error) = self.lend(|| through_program(&argv, &clean, || tell(&words)))? {
             self.app.say(format!("{error:#}"), true);
         }
         Ok(())
     }
 
-    fn suspend(&mut self) -> anyhow::Result<()> {
+    /// What a suspended trellis leaves behind for the person.
+    fn suspended(&self) -> String {
         let names: Vec<String> = self
             .app
             .projection
@@ -462,14 +460,17 @@ impl<E: Engine> Shell<E> {
             .filter(|run| !is_over(run))
             .map(|run| super::sanitise::clean_line(&run.name).into_owned())
             .collect();
-        let words = if names.is_empty() {
+        if names.is_empty() {
             "trellis is suspended; fg brings it back".to_owned()
         } else {
             format!("trellis is suspended; not driven until fg: {}", names.join(", "))
-        };
+        }
+    }
+
+    fn suspend(&mut self) -> anyhow::Result<()> {
+        let words = self.suspended();
         let stopped = self.lend(|| {
-            use std::io::Write as _;
-            let _ = writeln!(std::io::stdout(), "{words}");
+            tell(&words);
             stop_self()
         })?;
         if let Err(error) = stopped {
@@ -479,29 +480,8 @@ impl<E: Engine> Shell<E> {
     }
 }
 
-/// Hands a text to a program in a file of its own and gives back what is in the file afterwards.
-fn through_program(argv: &[String], text: &str) -> anyhow::Result<String> {
+/// A line on the terminal while it is not ours.
+fn tell(words: &str) {
     use std::io::Write as _;
-    use std::os::unix::fs::PermissionsExt as _;
-    let (program, arguments) = argv.split_first().context("name a program")?;
-    // In a folder for the person alone: what an editor leaves beside the file is nobody else's and goes with it.
-    let folder = tempfile::Builder::new()
-        .prefix("trellis-")
-        .permissions(std::fs::Permissions::from_mode(0o700))
-        .tempdir()
-        .context("make a folder for the text")?;
-    let mut file = tempfile::Builder::new()
-        .prefix("message-")
-        .suffix(".md")
-        .tempfile_in(folder.path())
-        .context("make a file for the text")?;
-    file.write_all(text.as_bytes()).and_then(|()| file.flush()).context("write the text to a file")?;
-    let status = Program::new(program).args(arguments).arg(file.path()).status();
-    let status = status.with_context(|| format!("start {program}"))?;
-    anyhow::ensure!(status.success(), "{program} ended with {status}: the text is as it was");
-    std::fs::read_to_string(file.path()).with_context(|| format!("read {}", file.path().display()))
+    let _ = writeln!(std::io::stdout(), "{words}");
 }
-
-#[cfg(test)]
-#[path = "shell_tests.rs"]
-mod tests;

@@ -4,6 +4,7 @@
 use std::process::Command;
 
 use super::demo::{assert_each_message_once, trellis};
+use super::signals::{given_back, settings, signal};
 use super::terminal::{NARROW, Terminal, WIDE};
 
 /// Presses a key that asks, and the same key again for yes, until a text is shown.
@@ -15,23 +16,6 @@ fn ask(terminal: &Terminal, key: &str, text: &str) -> String {
 fn quit(terminal: &Terminal) {
     terminal.press_until(&["q", "q"], "the end", |screen| screen.contains("ended 0"));
     given_back(terminal);
-}
-
-/// The terminal is the shell's again: no alternate screen, a cursor, and a line that can be typed.
-fn given_back(terminal: &Terminal) {
-    terminal.wait_for("ready$");
-    assert_eq!((terminal.fact("alternate_on"), terminal.fact("cursor_flag")), ("0".to_owned(), "1".to_owned()));
-    assert_eq!(terminal.fact("mouse_any_flag"), "0");
-    terminal.run("clear; echo can be $((40 + 2)) typed");
-    terminal.wait_for("can be 42 typed");
-}
-
-/// What `stty` says of the terminal.
-fn settings(terminal: &Terminal, name: &str) -> String {
-    let file = terminal.folder.path().join(name);
-    terminal.run(&format!("clear; stty -a > {}; echo told $((40 + 2))", file.display()));
-    terminal.wait_for("told 42");
-    std::fs::read_to_string(file).unwrap()
 }
 
 fn a_demo_by_keys(size: (u16, u16)) {
@@ -193,14 +177,6 @@ fn the_terminal_is_the_shells_again_after_quitting_and_a_signal() {
     terminal.wait_for("ended 0");
     given_back(&terminal);
     assert_eq!(settings(&terminal, "after-signal"), before);
-}
-
-/// Sends a signal to the program that runs in the shell of this terminal, found as the shell's only child.
-fn signal(terminal: &Terminal, name: &str) {
-    let children = Command::new("ps").args(["-o", "pid=", "--ppid", &terminal.fact("pane_pid")]).output().unwrap();
-    let children = String::from_utf8(children.stdout).unwrap();
-    let pid = children.split_whitespace().next().unwrap();
-    assert!(Command::new("kill").args([&format!("-{name}"), pid]).status().unwrap().success());
 }
 
 #[test]

@@ -235,3 +235,36 @@ fn the_mouse_is_asked_for_by_its_key_alone_and_that_is_remembered() {
     terminal.press_for(&["m"], "mouse off");
     terminal.press_until(&["q", "q"], "the end", |screen| screen.contains("ended 0"));
 }
+
+/// Mouse reports of other kinds than those asked for, with places that do not exist: no byte of them ends anything.
+#[test]
+fn mouse_reports_of_any_kind_and_any_place_do_no_harm() {
+    let terminal = Terminal::open(NARROW);
+    terminal.trellis("demo --speed 0.5");
+    terminal.wait_for("phase 1");
+    let raw = |bytes: &[u8]| {
+        let hex: Vec<String> = bytes.iter().map(|byte| format!("{byte:x}")).collect();
+        let mut arguments = vec!["send-keys", "-t", "t", "-H"];
+        arguments.extend(hex.iter().map(String::as_str));
+        terminal.tmux(&arguments);
+    };
+    for mouse in ["off", "on"] {
+        for place in [[0, 0], [31, 33], [33, 0], [32, 32], [255, 255], [27, 91]] {
+            raw(&[b"\x1b[M ".as_slice(), &place].concat());
+            raw(&[b"\x1b[M\x00".as_slice(), &place].concat());
+        }
+        for report in ["\x1b[<0;0;0M", "\x1b[<0;0;5m", "\x1b[32;0;0M", "\x1b[32;1;0M", "\x1b[0;0R", "\x1b[<99999;1;1M"]
+        {
+            raw(report.as_bytes());
+        }
+        // What is cut short is waited for by the parser; this ends it.
+        raw(b"    \x1b\x1b");
+        terminal.press_until(&["?"], "the help", |screen| screen.contains("keys · a run"));
+        terminal.press_until(&["Escape"], "the list", |screen| screen.contains("shop"));
+        if mouse == "off" {
+            terminal.press_for(&["m"], "mouse on");
+        }
+    }
+    terminal.press_for(&["m"], "mouse off");
+    terminal.press_until(&["q", "q"], "the end", |screen| screen.contains("ended 0"));
+}
