@@ -281,8 +281,8 @@ pub struct DriveArgs {
 /// `trellis status`.
 #[derive(Debug, Args)]
 pub struct StatusArgs {
-    /// A few ASCII characters for a status line: `trellis !1 >3` is one run that needs you and three that go; what is
-    /// nought is left out.
+    /// A few ASCII characters for a status line: `trellis !1 >3 ?1` is one run that needs you, three that go, and one that
+    /// another program goes on with; what is nought is left out.
     #[arg(long, conflicts_with = "json")]
     pub short: bool,
     /// As JSON.

@@ -141,7 +141,7 @@ pub struct RunView {
     pub given_name: String,
     /// How it stands.
     pub standing: Standing,
-    /// `going`, `needs you`, `paused`, `limit`, `done`, `stopped`, `read-only`: the state word.
+    /// `going`, `needs you`, `paused`, `limit`, `done`, `stopped`, `read-only`, `unreadable`, `damaged`: the state word.
     pub state_word: String,
     /// Since when it stands so.
     pub since: Timestamp,
@@ -188,7 +188,7 @@ pub struct RunView {
     /// What would be accepted now was not reviewed to its end.
     #[serde(default)]
     pub unreviewed: bool,
-    /// A person (or a newer program) owns this record: shown, never driven.
+    /// It is shown and never driven: another program's, or not to be read. Why, and what a person can do.
     pub read_only: Option<String>,
     /// Its settings, for the options form.
     pub settings: Settings,

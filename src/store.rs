@@ -11,6 +11,7 @@ pub mod home_files;
 mod journal;
 mod load;
 pub mod lock;
+mod quarantine;
 pub mod reader;
 mod schema;
 pub mod sim_files;
@@ -204,7 +205,7 @@ impl<F: Files> Store<F> {
                 self.keep_unknown(&key, unknown);
                 *record
             }
-            Decoded::Foreign(why, _) | Decoded::Broken(why) => return Err(cannot_read(&path, &why)),
+            Decoded::Foreign(_, why, _) | Decoded::Broken(why) => return Err(cannot_read(&path, &why)),
         };
         let missing = load::fill(&self.writer.files, &folder, &mut record, schema::Need::History);
         if let Some(lost) = missing.iter().find(|lost| lost.need == schema::Need::Vital) {

@@ -12,7 +12,7 @@ use crate::clock;
 use crate::doctor::facts::{
     DriverProcess, Facts, HomeFact, ProgramFact, RootContent, RootFact, ServerFact, WatchFact, WatchLimits,
 };
-use crate::driver::ports::{FoundSession, Loaded, Transcripts as _};
+use crate::driver::ports::{Cause, FoundSession, Loaded, Transcripts as _};
 use crate::machine::TranscriptFact;
 use crate::model::ids::{Agent, SessionKey};
 use crate::model::reach::Transport;
@@ -124,7 +124,13 @@ impl Ground {
             free: free(root),
             lock_refuses,
             strangers: strangers(root),
-            foreign: loaded.read_only.iter().map(|one| (one.key.to_string(), one.why.clone())).collect(),
+            // What is damaged lies in the quarantine, or will.
+            foreign: loaded
+                .read_only
+                .iter()
+                .filter(|one| one.cause != Cause::Damaged)
+                .map(|one| (one.key.to_string(), one.why.clone()))
+                .collect(),
             quarantined: fs::read_dir(self.home.quarantine()).map_or(0, Iterator::count),
             driver,
         }

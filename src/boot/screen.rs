@@ -182,7 +182,11 @@ impl Engine {
                 (still, _) => still,
             };
             let wanted = still.shows(keys, size, &projection, clock::now()).map_err(Failure::internal)?;
-            let projection = match wanted {
+            // What is only shown has no conversation to wait for.
+            let is_only_shown = |shown: &Shown| {
+                projection.runs.iter().any(|run| Shown::Record(run.key.clone()) == *shown && run.read_only.is_some())
+            };
+            let projection = match wanted.filter(|shown| !is_only_shown(shown)) {
                 None => projection,
                 Some(shown) => {
                     self.handle.show(Some(shown));

@@ -50,7 +50,8 @@ pub fn list(home: Option<&Path>, json: bool) -> Result<(), Failure> {
         out::line(&out::plain(&words))?;
     }
     for other in others {
-        out::line(&out::plain(&format!("{}  read-only: {}", other.key.as_str(), other.why)))?;
+        let words = format!("{}  {}: {}", other.key.as_str(), other.cause.word(), other.sentence());
+        out::line(&out::plain(&words))?;
     }
     Ok(())
 }
@@ -85,9 +86,7 @@ pub fn find<'a>(loaded: &'a Loaded, id: &str) -> Result<&'a RunRecord, Failure> 
         [run] => Ok(run),
         [_, _, ..] => Err(Failure::refused(format!("several runs are {id}; give one's id"))),
         [] => Err(match loaded.read_only.iter().find(|other| other.key.as_str() == id) {
-            Some(other) => {
-                Failure::refused(format!("{id} is {}; the dashboard shows it, nothing drives it", other.why))
-            }
+            Some(other) => Failure::refused(format!("{id} is shown only: {}", other.sentence())),
             None => Failure::refused(format!("there is no run {id}; trellis run list names them")),
         }),
     }
@@ -121,7 +120,7 @@ fn row(run: &RunRecord, loaded: &Loaded) -> Value {
 
 /// A record that this version does not drive: its name and why.
 fn foreign_row(other: &ReadOnly) -> Value {
-    json!({"id": other.key.as_str(), "name": other.value.get("name"), "state": null, "read_only": other.why})
+    json!({"id": other.key.as_str(), "name": other.value.get("name"), "state": null, "read_only": other.sentence()})
 }
 
 /// Its own pause, or its pair's.

@@ -31,6 +31,12 @@ pub fn status(home: Option<&Path>, short: bool, json: bool) -> Result<(), Failur
 
 fn told(projection: &Projection, short: bool, json: bool) -> Result<(), Failure> {
     let counts = Counts::of(projection);
+    if !short {
+        // What of the home cannot be read.
+        for notice in projection.notices.iter().filter(|notice| notice.is_error) {
+            out::note(&notice.text);
+        }
+    }
     if json {
         return out::json(&value(projection, counts));
     }
@@ -42,7 +48,7 @@ fn told(projection: &Projection, short: bool, json: bool) -> Result<(), Failure>
         return out::line("nothing goes on; trellis run start begins a run, trellis demo shows one");
     }
     runs.sort_by_key(|run| (run.standing, std::cmp::Reverse(run.since)));
-    let is_over = runs.iter().all(|run| run.stopped_at.is_some());
+    let is_over = runs.iter().all(|run| run.stopped_at.is_some() || run.read_only.is_some());
     out::line(&out::plain(&headline(&projection.driver, counts, is_over)))?;
     for run in runs {
         out::line(&out::plain(&format!("{}  {}", lines::line(run), times(run))))?;
@@ -51,7 +57,7 @@ fn told(projection: &Projection, short: bool, json: bool) -> Result<(), Failure>
 }
 
 fn is_news(run: &RunView) -> bool {
-    run.read_only.is_none() && run.stopped_at.is_none_or(|at| clock::now().duration_since(at) < LATELY)
+    run.stopped_at.is_none_or(|at| clock::now().duration_since(at) < LATELY)
 }
 
 /// `(since 14:20, 4m)`, `(ended 14:20, 2h ago)`.
@@ -60,6 +66,9 @@ fn times(run: &RunView) -> String {
     let ago = |at: Timestamp| words::span(now.duration_since(at));
     match run.stopped_at {
         Some(at) => format!("(ended {}, {} ago)", words::moment(at, now, &zone), ago(at)),
+        None if run.read_only.is_some() => {
+            format!("(written {}, {} ago)", words::moment(run.since, now, &zone), ago(run.since))
+        }
         None => format!("(since {}, {})", words::moment(run.since, now, &zone), ago(run.since)),
     }
 }
@@ -79,7 +88,8 @@ fn headline(driver: &DriverFact, counts: Counts, is_over: bool) -> String {
             "nobody drives: trellis or trellis drive goes on".to_owned()
         }
     };
-    format!("{needs}, {} going; {who}", counts.going)
+    let shown = if counts.shown > 0 { format!(", {} only shown", counts.shown) } else { String::new() };
+    format!("{needs}, {} going{shown}; {who}", counts.going)
 }
 
 fn value(projection: &Projection, counts: Counts) -> Value {
@@ -101,7 +111,8 @@ fn value(projection: &Projection, counts: Counts) -> Value {
         })
         .collect();
     json!({
-        "short": counts.short(), "needs_you": counts.needs_you, "going": counts.going, "home": projection.home,
+        "short": counts.short(), "needs_you": counts.needs_you, "going": counts.going, "only_shown": counts.shown,
+        "home": projection.home,
         "driver": driver, "runs": runs,
     })
 }

@@ -119,6 +119,7 @@ pub struct Core<R, T, A> {
     started_at: Timestamp,
     books: Books,
     read_only: Vec<ReadOnly>,
+    runs_unread: bool,
     ledger: Ledger,
     sessions: BTreeMap<SessionKey, Known>,
     trees: WorkTrees,
@@ -154,6 +155,7 @@ impl<R: Records, T: Transcripts, A: Agents> Core<R, T, A> {
             started_at: now,
             books: Books::default(),
             read_only: Vec::new(),
+            runs_unread: false,
             ledger: Ledger::new(),
             sessions: BTreeMap::new(),
             trees: WorkTrees::default(),
@@ -288,7 +290,7 @@ impl<R: Records, T: Transcripts, A: Agents> Core<R, T, A> {
             }
             self.ledger.add_pair(&pair.record);
         }
-        self.read_only = loaded.read_only;
+        (self.read_only, self.runs_unread) = (loaded.read_only, loaded.runs_unread);
         for (key, note) in loaded.sessions {
             self.keep_note(key, note);
         }

@@ -116,8 +116,12 @@ pub struct Loaded {
     pub runs: Vec<RunRecord>,
     /// Pairs that may be driven.
     pub pairs: Vec<PairRecord>,
-    /// Records that are shown only: a newer schema, or another program's.
+    /// Records that are shown only: a newer schema, another program's, and what cannot be read.
     pub read_only: Vec<ReadOnly>,
+    /// The folder of the runs could not be read: nothing is known of any run.
+    pub runs_unread: bool,
+    /// That of the pairs could not.
+    pub pairs_unread: bool,
     /// Sessions a person said something about.
     pub sessions: BTreeMap<SessionKey, SessionNote>,
     /// The number of the last event.
@@ -136,10 +140,73 @@ pub struct Loaded {
 pub struct ReadOnly {
     /// Which.
     pub key: RecordKey,
-    /// Why (`written by a newer trellis`).
+    /// What keeps it from being driven.
+    pub cause: Cause,
+    /// The same in words (`written by a newer trellis`).
     pub why: String,
+    /// What a person can do about it.
+    pub remedy: String,
+    /// When its file was written last, if that is known.
+    pub written_at: Option<Timestamp>,
     /// Its contents, as far as they are understood.
     pub value: serde_json::Value,
+}
+
+/// What keeps a record from being driven.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Cause {
+    /// A newer trellis wrote it.
+    Newer,
+    /// Another program did.
+    Stranger,
+    /// It, or a message of it that is still to go, cannot be read.
+    Unreadable,
+    /// What stands in it is no record.
+    Damaged,
+}
+
+impl Cause {
+    /// It would be driven if it could be read: a person is needed.
+    #[must_use]
+    pub const fn is_fault(self) -> bool {
+        matches!(self, Self::Unreadable | Self::Damaged)
+    }
+
+    /// The word for people.
+    #[must_use]
+    pub const fn word(self) -> &'static str {
+        match self {
+            Self::Newer | Self::Stranger => "read-only",
+            Self::Unreadable => "unreadable",
+            Self::Damaged => "damaged",
+        }
+    }
+}
+
+impl ReadOnly {
+    /// Why, and what a person can do: one sentence.
+    #[must_use]
+    pub fn sentence(&self) -> String {
+        format!("{}; {}", self.why, self.remedy)
+    }
+
+    /// Whether a session is a side of it, as far as that can be read, and it has not stopped.
+    #[must_use]
+    pub fn uses(&self, session: &SessionKey) -> bool {
+        let is_side = |side: &str| {
+            let of = |field: &str| self.value.get(side).and_then(|side| side.get(field)).and_then(|text| text.as_str());
+            of("agent") == Some(session.agent.as_str()) && of("session_id") == Some(session.session_id.as_str())
+        };
+        let has_stopped = self.value.get("stopped_at").is_some_and(|at| !at.is_null());
+        !has_stopped && (is_side("implementer") || is_side("reviewer"))
+    }
+
+    /// Whether it is the run that made a pair: what becomes of that pair stands in it.
+    #[must_use]
+    pub fn owns(&self, pair: &PairId) -> bool {
+        matches!(self.key, RecordKey::Run(_))
+            && pair.as_str().strip_prefix(self.key.as_str()).is_some_and(|rest| rest.starts_with('-'))
+    }
 }
 
 /// The transcripts. Reading is synchronous: `loops.md` §3 wants them read to the end before a send.

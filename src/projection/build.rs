@@ -4,12 +4,20 @@ use std::collections::BTreeMap;
 
 use super::facts::Facts;
 use super::{Projection, RunView, record, sessions, words};
+use crate::driver::ports::ReadOnly;
+use crate::model::ids::RecordKey;
 
 /// Everything a viewer draws.
 #[must_use]
 pub fn projection(facts: &Facts<'_>) -> Projection {
     let mut runs: Vec<_> = facts.records.iter().filter_map(|one| record::view(one, facts)).collect();
-    runs.extend(facts.read_only.iter().filter_map(super::foreign::view));
+    // The pair of a run that is told itself is no row of its own.
+    let is_told = |unread: &ReadOnly| match &unread.key {
+        RecordKey::Run(_) => false,
+        RecordKey::Pair(pair) => facts.read_only.iter().any(|run| run.owns(pair)),
+    };
+    let unread = facts.read_only.iter().filter(|unread| !is_told(unread));
+    runs.extend(unread.filter_map(|unread| super::foreign::view(unread, facts.now)));
     tell_apart(&mut runs);
     Projection {
         seq: facts.seq,

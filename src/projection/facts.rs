@@ -40,7 +40,7 @@ pub struct Facts<'a> {
     pub notices: &'a [Notice],
     /// Runs and pairs without a run.
     pub records: Vec<RecordFacts<'a>>,
-    /// Records of other programs.
+    /// Records of other programs, and what cannot be read.
     pub read_only: &'a [ReadOnly],
     /// Sessions found under the agents' roots, newest first.
     pub found: &'a [FoundSession],

@@ -1,9 +1,9 @@
-//! Records that another program owns: shown as far as they are understood, never driven.
+//! Records that another program owns or that cannot be read: shown as far as they are understood, never driven.
 
 use jiff::Timestamp;
 use serde_json::Value;
 
-use super::{RunView, Settings, SideView, Standing};
+use super::{RunView, Settings, SideView, Standing, words};
 use crate::driver::ports::ReadOnly;
 use crate::machine::Wait;
 use crate::model::ids::{Agent, RecordKey, SessionId, SessionRef};
@@ -11,22 +11,30 @@ use crate::model::session::{Need, SessionState};
 
 /// A row for such a record.
 #[must_use]
-pub fn view(foreign: &ReadOnly) -> Option<RunView> {
+pub fn view(foreign: &ReadOnly, now: Timestamp) -> Option<RunView> {
     let value = &foreign.value;
-    let created_at = time(value, "created_at").or_else(|| time(value, "started_at")).unwrap_or(Timestamp::UNIX_EPOCH);
+    let written_at = foreign.written_at.unwrap_or(now);
+    let created_at = time(value, "created_at").or_else(|| time(value, "started_at")).unwrap_or(written_at);
     let stopped_at = time(value, "stopped_at");
-    let name = text(value, "name").filter(|name| !name.is_empty()).unwrap_or_else(|| foreign.key.as_str().to_owned());
+    let given_name = text(value, "name").unwrap_or_default();
+    let implementer = side(value, "implementer");
+    let name = words::run_name(&given_name, &implementer.session.worktree).unwrap_or(foreign.key.as_str()).to_owned();
     let is_run = matches!(foreign.key, RecordKey::Run(_));
+    let sentence = foreign.sentence();
+    let standing = match stopped_at {
+        Some(_) => Standing::Ended,
+        None if foreign.cause.is_fault() => Standing::NeedsYou,
+        None => Standing::Paused,
+    };
     Some(RunView {
         key: foreign.key.clone(),
         revision: value.get("revision").and_then(Value::as_u64).unwrap_or(0),
-        given_name: name.clone(),
         name,
-        standing: if stopped_at.is_some() { Standing::Ended } else { Standing::Paused },
-        state_word: "read-only".to_owned(),
-        since: stopped_at.unwrap_or(created_at),
-        sentence: foreign.why.clone(),
-        wait: Wait { who: foreign.why.clone(), ..Wait::default() },
+        given_name,
+        standing,
+        state_word: foreign.cause.word().to_owned(),
+        since: stopped_at.unwrap_or(written_at),
+        wait: Wait { who: foreign.why.clone(), what: foreign.remedy.clone(), ..Wait::default() },
         stage: None,
         phase: None,
         phases_expected: None,
@@ -36,16 +44,17 @@ pub fn view(foreign: &ReadOnly) -> Option<RunView> {
         relay_list: Vec::new(),
         reviews: Vec::new(),
         open_points: Vec::new(),
-        implementer: side(value, "implementer"),
+        implementer,
         reviewer: side(value, "reviewer"),
         banner: None,
         look_first: None,
         delivery: None,
-        impossible: every_control(&foreign.why),
+        impossible: every_control(&sentence),
         phase_asked: false,
         first_wait: false,
         unreviewed: false,
-        read_only: Some(foreign.why.clone()),
+        read_only: Some(sentence.clone()),
+        sentence,
         settings: if is_run { Settings::Run(Box::default()) } else { Settings::Pair(Box::default()) },
         created_at,
         stopped_at,

@@ -6,10 +6,12 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use jiff::Timestamp;
+
 use super::files::{FileMark, Files, in_words};
 use super::schema::{Decoded, Kept, Need, decode};
-use super::{Store, journal, old_of, ours_of, show};
-use crate::driver::ports::{Loaded, ReadOnly};
+use super::{Store, journal, old_of, ours_of, quarantine, show};
+use crate::driver::ports::{Cause, Loaded, ReadOnly};
 use crate::model::event::{Decision, Event};
 use crate::model::ids::{Agent, RecordKey, SessionId, SessionKey, is_safe_name};
 use crate::model::outbox::{Entry, EntryState};
@@ -25,6 +27,8 @@ pub(super) const OUTBOX: &str = "outbox.jsonl";
 pub(super) const ROUNDS: &str = "rounds.jsonl";
 /// Stopped records whose texts are loaded all the same: late copies of their messages can still arrive.
 const RECENT: usize = 20;
+/// How what a person mended is taken in: the records are read at a start.
+pub(super) const AGAIN: &str = "start trellis again";
 /// Decisions that are shown.
 const DECISIONS: usize = 1_000;
 /// Bytes at the end of `decisions.jsonl` that hold as many.
@@ -59,6 +63,8 @@ impl<F: Files> Store<F> {
         let runs: Vec<RunRecord> = self.load_records(&home.runs(), &mut loaded);
         let pairs: Vec<PairRecord> = self.load_records(&home.pairs(), &mut loaded);
         (loaded.runs, loaded.pairs) = (runs, pairs);
+        quarantine::tell(&self.writer.files, &home, &mut loaded);
+        hold_with_their_pairs(&mut loaded);
         self.load_notes(&mut loaded);
         tails(&self.writer.files, &home, &mut loaded);
         loaded
@@ -98,20 +104,25 @@ impl<F: Files> Store<F> {
 
     fn load_records<R: Kept>(&mut self, dir: &Path, loaded: &mut Loaded) -> Vec<R> {
         let mut records = Vec::new();
-        for read in read_records::<F, R>(&self.writer.files, dir, &mut loaded.notices) {
+        for read in read_records::<F, R>(&self.writer.files, dir, loaded) {
+            if let Some(unread) = unread(&self.home, &read) {
+                loaded.read_only.push(unread);
+            }
             match read.decoded {
                 Decoded::Ours(record, unknown) => {
                     self.keep_unknown(&record.key(), unknown);
                     self.marks.extend(read.mark.map(|mark| (read.path, mark)));
                     records.push(*record);
                 }
-                Decoded::Foreign(why, value) => {
-                    loaded.read_only.push(ReadOnly { key: R::key_of(&read.stem), why, value });
-                }
-                Decoded::Broken(why) => {
-                    let notice = self.quarantine(&read.path, &why);
-                    loaded.notices.push(notice);
-                }
+                Decoded::Foreign(..) => {}
+                Decoded::Broken(why) => match self.quarantine(&read.path, &why) {
+                    Ok(notice) => {
+                        // It is told from there.
+                        loaded.read_only.retain(|unread| unread.key != R::key_of(&read.stem));
+                        loaded.notices.push(notice);
+                    }
+                    Err(notice) => loaded.notices.push(notice),
+                },
             }
         }
         let recent = recent(&records);
@@ -131,12 +142,13 @@ impl<F: Files> Store<F> {
         records
     }
 
-    fn quarantine(&mut self, path: &Path, why: &str) -> String {
+    /// Puts a file away; the sentence about it. An error: it stays where it is.
+    fn quarantine(&mut self, path: &Path, why: &str) -> Result<String, String> {
         let to = self.home.quarantine();
         match self.writer.put_away(path, &to) {
-            Ok(at) => format!("{} can't be read: {why}; it was moved to {}", show(path), show(&at)),
+            Ok(at) => Ok(format!("{} can't be read: {why}; it was moved to {}", show(path), show(&at))),
             Err(error) => {
-                format!("{} can't be read: {why}; it can't be moved either: {}", show(path), in_words(&error))
+                Err(format!("{} can't be read: {why}; it can't be moved either: {}", show(path), in_words(&error)))
             }
         }
     }
@@ -153,7 +165,7 @@ impl<F: Files> Store<F> {
                     loaded.notices.push(format!("{} was written by a newer trellis; left alone", show(&note.path)));
                 }
                 Err(why) => {
-                    let notice = self.quarantine(&note.path, &why);
+                    let (Ok(notice) | Err(notice)) = self.quarantine(&note.path, &why);
                     loaded.notices.push(notice);
                 }
             }
@@ -171,18 +183,87 @@ pub(super) fn judge<R: Kept>(record: &R, lost: Vec<Lost>, loaded: &mut Loaded) -
             may_drive = false;
             let why = format!("a message of it is not on the disk any more: {}", lost.why);
             let value = serde_json::to_value(record).unwrap_or_default();
-            loaded.read_only.push(ReadOnly { key: key.clone(), why, value });
+            let remedy = format!("bring it back, then {AGAIN}");
+            let cause = Cause::Unreadable;
+            loaded.read_only.push(ReadOnly { key: key.clone(), cause, why, remedy, written_at: None, value });
         }
     }
     may_drive
 }
 
+/// A path as it is called below the home.
+pub(super) fn below(home: &Home, path: &Path) -> String {
+    show(path.strip_prefix(home.root()).unwrap_or(path))
+}
+
+/// What is shown of a record that is not driven.
+pub(super) fn unread<R: Kept>(home: &Home, read: &Read<R>) -> Option<ReadOnly> {
+    let (cause, why, value) = match &read.decoded {
+        Decoded::Ours(..) => return None,
+        Decoded::Foreign(cause, why, value) => (*cause, why.clone(), value.clone()),
+        // Its notice names it.
+        Decoded::Broken(_) if !is_safe_name(&read.stem) => return None,
+        Decoded::Broken(why) => (Cause::Damaged, brief(why), serde_json::Value::Null),
+    };
+    let path = below(home, &read.path);
+    let remedy = match cause {
+        Cause::Newer => "go on with that one, or update this one".to_owned(),
+        Cause::Stranger => "that program goes on with it; nothing here changes it".to_owned(),
+        Cause::Unreadable => format!("mend that at {path}, then {AGAIN}"),
+        Cause::Damaged => format!("mend {path}, or remove it, then {AGAIN}"),
+    };
+    let written_at = read.mark.and_then(written_at);
+    Some(ReadOnly { key: R::key_of(&read.stem), cause, why, remedy, written_at, value })
+}
+
+/// A reason without what only helps to find the place: the notice has that.
+pub(super) fn brief(why: &str) -> String {
+    why.split(" (").next().unwrap_or(why).to_owned()
+}
+
+/// When a file was written last.
+pub(super) fn written_at(mark: FileMark) -> Option<Timestamp> {
+    Timestamp::from_nanosecond(mark.modified).ok()
+}
+
+/// A run whose pair is there and cannot be read is held: what became of its review stands in that record, and a run that
+/// took it for gone would write the review off.
+pub(super) fn hold_with_their_pairs(loaded: &mut Loaded) {
+    let mut held = Vec::new();
+    loaded.runs.retain(|run| {
+        let Some(pair) = run.current_pair_id.as_ref().filter(|_| run.is_active()) else { return true };
+        let key = RecordKey::Pair(pair.clone());
+        let unread = loaded.read_only.iter().find(|unread| unread.key == key);
+        let (cause, why, remedy) = match unread {
+            Some(unread) => (unread.cause, unread.why.clone(), unread.remedy.clone()),
+            None if loaded.pairs_unread => {
+                (Cause::Unreadable, "its folder can't be read".to_owned(), format!("mend that, then {AGAIN}"))
+            }
+            None => return true,
+        };
+        held.push(ReadOnly {
+            key: RecordKey::Run(run.id.clone()),
+            cause,
+            why: format!("the record of its review: {why}"),
+            remedy,
+            written_at: run.last_persisted_at,
+            value: serde_json::to_value(run).unwrap_or_default(),
+        });
+        false
+    });
+    loaded.read_only.extend(held);
+}
+
 /// Reads all records of a folder. What is no ordinary file or cannot be opened is said and shown, never moved.
-pub(super) fn read_records<F: Files, R: Kept>(files: &F, dir: &Path, notices: &mut Vec<String>) -> Vec<Read<R>> {
+pub(super) fn read_records<F: Files, R: Kept>(files: &F, dir: &Path, loaded: &mut Loaded) -> Vec<Read<R>> {
     let names = match files.list(dir) {
         Ok(names) => names,
         Err(error) => {
-            notices.push(format!("{} can't be read: {}", show(dir), in_words(&error)));
+            loaded.notices.push(format!("{} can't be read: {}", show(dir), in_words(&error)));
+            match R::key_of("") {
+                RecordKey::Run(_) => loaded.runs_unread = true,
+                RecordKey::Pair(_) => loaded.pairs_unread = true,
+            }
             return Vec::new();
         }
     };
@@ -199,7 +280,9 @@ pub(super) fn read_record<F: Files, R: Kept>(files: &F, dir: &Path, name: &str) 
         Ok((bytes, mark)) => (Some(mark), decode(stem, &bytes)),
         Err(error) if error.kind() == io::ErrorKind::NotFound => return None,
         Err(error) => {
-            (None, Decoded::Foreign(format!("it can't be read: {}", in_words(&error)), serde_json::Value::Null))
+            let why = format!("it can't be read: {}", in_words(&error));
+            let mark = files.stat(&path).ok().flatten();
+            (mark, Decoded::Foreign(Cause::Unreadable, why, serde_json::Value::Null))
         }
     };
     Some(Read { path, stem: stem.to_owned(), mark, decoded })
@@ -310,7 +393,7 @@ pub(super) fn note_of(bytes: &[u8]) -> Result<SessionNote, String> {
     serde_json::from_slice(bytes).map_err(|error| format!("it is no note about a session ({error})"))
 }
 
-fn session_of(stem: &str) -> Option<SessionKey> {
+pub(super) fn session_of(stem: &str) -> Option<SessionKey> {
     let (agent, id) = stem.split_once('-')?;
     let agent = [Agent::Claude, Agent::Codex].into_iter().find(|known| known.as_str() == agent)?;
     is_safe_name(id).then(|| SessionKey { agent, session_id: SessionId::new(id) })

@@ -10,8 +10,8 @@ use super::files::{FileMark, Files, OsFiles};
 use super::load::{self, Read};
 use super::lock::{self, Holder, Kind};
 use super::schema::{Decoded, Kept, Need};
-use super::{journal, old_of, show, spool};
-use crate::driver::ports::{Loaded, ReadOnly};
+use super::{journal, old_of, quarantine, show, spool};
+use crate::driver::ports::Loaded;
 use crate::driver::viewer::Shelf;
 use crate::model::event::{Event, EventKind};
 use crate::model::hook::HookNote;
@@ -65,7 +65,7 @@ impl<F: Files> Reader<F> {
     /// Whether anything was written since the last call. Costs one look at each file's mark, no reading.
     pub fn changed_since(&mut self) -> bool {
         let mut now = HashMap::new();
-        for dir in [self.home.runs(), self.home.pairs(), self.home.sessions()] {
+        for dir in [self.home.runs(), self.home.pairs(), self.home.sessions(), self.home.quarantine()] {
             for name in self.files.list(&dir).unwrap_or_default() {
                 self.mark(dir.join(name), &mut now);
             }
@@ -91,6 +91,8 @@ impl<F: Files> Reader<F> {
         let home = self.home.clone();
         loaded.runs = records(&self.files, &home, &home.runs(), &mut self.runs, &mut loaded);
         loaded.pairs = records(&self.files, &home, &home.pairs(), &mut self.pairs, &mut loaded);
+        quarantine::tell(&self.files, &home, &mut loaded);
+        load::hold_with_their_pairs(&mut loaded);
         for note in load::read_notes(&self.files, &home) {
             match note.read {
                 Ok((key, _, note)) if note.schema <= SCHEMA => {
@@ -195,6 +197,7 @@ fn records<F: Files, R: Kept>(
     let recent = load::recent(&ours);
     let mut records = Vec::new();
     for cached in cache.values_mut() {
+        loaded.read_only.extend(load::unread(home, &cached.read));
         match &mut cached.read.decoded {
             Decoded::Ours(record, _) => {
                 let key = record.key();
@@ -209,10 +212,7 @@ fn records<F: Files, R: Kept>(
                     records.push(record.as_ref().clone());
                 }
             }
-            Decoded::Foreign(why, value) => {
-                let (why, value) = (why.clone(), value.clone());
-                loaded.read_only.push(ReadOnly { key: R::key_of(&cached.read.stem), why, value });
-            }
+            Decoded::Foreign(..) => {}
             Decoded::Broken(why) => loaded.notices.push(format!("{} can't be read: {why}", show(&cached.read.path))),
         }
     }

@@ -6,6 +6,7 @@ use serde::de::DeserializeOwned;
 use serde_json::Value;
 
 use super::unknown::{Unknown, beyond};
+use crate::driver::ports::Cause;
 use crate::model::ids::{PairId, RecordKey, RunId};
 use crate::model::outbox::{Entry, EntryState};
 use crate::model::pair::{PairRecord, Round, SCHEMA};
@@ -17,8 +18,8 @@ use crate::model::text::TextRef;
 pub(super) enum Decoded<R> {
     /// A record of ours, and what its parts hold beyond what this version knows.
     Ours(Box<R>, Option<Unknown>),
-    /// Shown, never driven: why, and its contents as far as they are understood.
-    Foreign(String, Value),
+    /// Shown, never driven: what keeps it from that, in words too, and its contents as far as they are understood.
+    Foreign(Cause, String, Value),
     /// Not a record: why.
     Broken(String),
 }
@@ -167,9 +168,12 @@ pub(super) fn decode<R: Kept>(stem: &str, bytes: &[u8]) -> Decoded<R> {
     match value.get("schema").map(Value::as_u64) {
         Some(Some(schema)) if schema == u64::from(SCHEMA) => {}
         Some(Some(schema)) if schema > u64::from(SCHEMA) => {
-            return Decoded::Foreign(format!("written by a newer trellis (schema {schema})"), value);
+            return Decoded::Foreign(Cause::Newer, format!("written by a newer trellis (schema {schema})"), value);
         }
-        _ => return Decoded::Foreign("written by another program (it names no schema)".to_owned(), value),
+        _ => {
+            let why = "written by another program (it names no schema)".to_owned();
+            return Decoded::Foreign(Cause::Stranger, why, value);
+        }
     }
     // From the bytes, not the value: the messages then name line and column.
     let record: R = match serde_json::from_slice(bytes) {

@@ -8,6 +8,7 @@ mod task;
 mod world;
 
 use trellis::driver::core::{Input, Options};
+use trellis::driver::ports::{Cause, ReadOnly};
 use trellis::driver::viewer::NoAgents;
 use trellis::model::command::{Command, Control, NewRun, RefusalKind, Reply, SessionControl};
 use trellis::model::config::{FirstPhase, RunConfig};
@@ -363,6 +364,49 @@ fn a_pair_that_was_seen_and_is_gone_pauses_the_run() {
     let record = world.run(&run);
     assert_eq!(record.paused_reason, Some(PauseReason::PairStopped), "{}", world.story());
     assert_eq!(record.phases.last().unwrap().status, AttemptStatus::Stopped);
+}
+
+/// What becomes of a pair stands in its run; as long as that cannot be read, the pair is left as it is.
+#[test]
+fn the_pair_of_a_run_that_cannot_be_read_is_held_and_goes_on_when_the_run_is_back() {
+    let mut world = World::new();
+    straight(&mut world, 1);
+    let run = world.new_run(FirstPhase::Ask);
+    world.until(seconds(120), "in review", |world| world.run(&run).current_pair_id.is_some());
+    let pair = world.pair_of(&run);
+    let RecordKey::Run(id) = run.clone() else { panic!("no run") };
+    let away = world.disk.borrow_mut().runs.remove(&id).unwrap();
+    let unread = |key: RunId| ReadOnly {
+        key: RecordKey::Run(key),
+        cause: Cause::Damaged,
+        why: "it is no whole JSON".to_owned(),
+        remedy: "mend it".to_owned(),
+        written_at: None,
+        value: serde_json::Value::Null,
+    };
+    world.disk.borrow_mut().read_only = vec![unread(id.clone())];
+    world.journal.borrow_mut().clear();
+    world.restart();
+    world.pass(seconds(600));
+    assert_eq!(world.disk.borrow().pairs[&pair.id], pair, "{}", world.story());
+    let sends = world.journal.borrow().iter().filter(|line| line.starts_with("send")).count();
+    assert_eq!(sends, 0, "{}", world.story());
+    let row = world.core.projection(world.now).runs[0].clone();
+    assert_eq!((row.standing, row.state_word.as_str()), (Standing::NeedsYou, "damaged"));
+    assert_eq!(row.sentence, "it is no whole JSON; mend it");
+    // Mended and moved back.
+    world.disk.borrow_mut().read_only.clear();
+    world.disk.borrow_mut().runs.insert(id, away);
+    world.restart();
+    world.until(seconds(600), "completed", |world| world.run(&run).stop_reason == Some(RunStop::Completed));
+    assert_eq!(world.disk.borrow().pairs[&pair.id].stop_reason, Some(PairStop::Lgtm));
+    // A run whose name merely begins alike holds nothing: without its run the pair is an orphan.
+    let mut alone = pair.clone();
+    alone.id = "zz-p1".into();
+    world.disk.borrow_mut().pairs.insert(alone.id.clone(), alone.clone());
+    world.disk.borrow_mut().read_only = vec![unread("z".into())];
+    world.restart();
+    assert_eq!(world.disk.borrow().pairs[&alone.id].stop_reason, Some(PairStop::Manual));
 }
 
 /// L21: a pause at a limit keeps its reset time over a restart, and goes on by itself then.

@@ -257,7 +257,7 @@ fn a_reader_follows_without_writing_and_reads_only_what_changed() {
     let loaded = reader.load();
     assert_eq!(disk.paths(), before, "nothing is moved or made");
     assert_eq!(loaded.pairs, [first.clone()]);
-    assert_eq!((loaded.read_only.len(), loaded.notices.len()), (1, 1));
+    assert_eq!((loaded.read_only.len(), loaded.notices.len()), (2, 1));
     assert!(!reader.changed_since());
     assert_eq!(reader.new_events(), []);
     first.outbox[0].state = EntryState::Delivered;

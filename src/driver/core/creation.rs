@@ -151,6 +151,7 @@ impl<R: Records, T: Transcripts, A: Agents> Core<R, T, A> {
     fn create_run(&mut self, mut order: NewRun, now: Timestamp) -> Result<Reply, Refusal> {
         order.implementer = self.at_home(order.implementer, now);
         order.reviewer = self.at_home(order.reviewer, now);
+        self.refuse_unread(&order.implementer, &order.reviewer)?;
         let id = RunId::new(self.fresh_id(now));
         let scene = self.scene(&order.implementer, &order.reviewer, now);
         let record = run::create(&order, id.clone(), &scene)?;
@@ -165,9 +166,22 @@ impl<R: Records, T: Transcripts, A: Agents> Core<R, T, A> {
         Ok(Reply::Done { record: Some(RecordKey::Run(id)), note })
     }
 
+    /// A message may be on its way in a record that cannot be read: nobody else writes into its sessions.
+    fn refuse_unread(&self, implementer: &SessionRef, reviewer: &SessionRef) -> Result<(), Refusal> {
+        for (field, side) in [("implementer", implementer), ("reviewer", reviewer)] {
+            let key = side.key();
+            if let Some(unread) = self.read_only.iter().find(|unread| unread.cause.is_fault() && unread.uses(&key)) {
+                let message = format!("{key} is used by {}, which can't be read: {}", unread.key, unread.sentence());
+                return Err(Refusal::invalid(field, &message));
+            }
+        }
+        Ok(())
+    }
+
     fn create_pair(&mut self, mut order: NewPair, now: Timestamp) -> Result<Reply, Refusal> {
         order.implementer = self.at_home(order.implementer, now);
         order.reviewer = self.at_home(order.reviewer, now);
+        self.refuse_unread(&order.implementer, &order.reviewer)?;
         let id = PairId::new(self.fresh_id(now));
         let scene = self.scene(&order.implementer, &order.reviewer, now);
         let record = pair::create(&order, id.clone(), &scene)?;

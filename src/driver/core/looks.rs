@@ -127,7 +127,8 @@ impl<R: Records, T: Transcripts, A: Agents> Core<R, T, A> {
         }
     }
 
-    /// At a start: active pairs of runs that no active run names are stopped before anything else is done.
+    /// At a start: active pairs that no active run names are stopped before anything else is done. Those of a run that
+    /// could not be read are not among them.
     pub(super) fn stop_orphans(&mut self, now: Timestamp) {
         let active = self.books.pairs().filter(|held| held.record.is_active());
         let orphans: Vec<PairId> =
@@ -138,7 +139,7 @@ impl<R: Records, T: Transcripts, A: Agents> Core<R, T, A> {
     }
 
     fn stop_orphan(&mut self, id: &PairId, now: Timestamp) -> bool {
-        if self.is_of_foreign_run(id) {
+        if self.is_of_unread_run(id) {
             return false;
         }
         let Some(held) = self.books.pair(id) else { return false };
@@ -152,11 +153,10 @@ impl<R: Records, T: Transcripts, A: Agents> Core<R, T, A> {
         }
     }
 
-    /// A pair whose run this program may only show is left alone with it.
-    fn is_of_foreign_run(&self, id: &PairId) -> bool {
-        self.read_only
-            .iter()
-            .any(|foreign| matches!(foreign.key, RecordKey::Run(_)) && id.as_str().starts_with(foreign.key.as_str()))
+    /// A pair whose run is there and cannot be read, or is another program's, is left alone with it: whether it is an
+    /// orphan stands in that run.
+    fn is_of_unread_run(&self, id: &PairId) -> bool {
+        self.runs_unread || self.read_only.iter().any(|unread| unread.owns(id))
     }
 
     fn unsettled(&mut self, key: &RecordKey, now: Timestamp) {

@@ -86,7 +86,7 @@ impl<R: Records, T: Transcripts, A: Agents> Core<R, T, A> {
         now: Timestamp,
     ) -> Result<Reply, Refusal> {
         if let Some(foreign) = self.read_only.iter().find(|foreign| &foreign.key == target) {
-            return Err(Refusal::not_now(format!("{target} is shown only: {}", foreign.why)));
+            return Err(Refusal::not_now(format!("{target} is shown only: {}", foreign.sentence())));
         }
         let is_changed = match target {
             RecordKey::Run(id) => self.books.run(id).ok_or_else(|| unknown(target))?.is_changed(),

@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 use ratatui::layout::Rect;
 
 use super::{Page, bits, empty, footer};
+use crate::model::ids::RecordKey;
 use crate::projection::counts::Counts;
 use crate::projection::{DriverFact, RunView, Standing};
 use crate::ui::action::Action;
@@ -35,7 +36,7 @@ pub fn page(app: &mut App, area: Rect, times: &Times) -> Page {
 
 /// `1 needs you · 2 going`.
 pub fn counts(app: &App) -> String {
-    let Counts { needs_you, going, paused, limited } = Counts::of(&app.projection);
+    let Counts { needs_you, going, paused, limited, .. } = Counts::of(&app.projection);
     let mut parts = Vec::new();
     if app.projection.driver == DriverFact::Starting {
         parts.push("starting".to_owned());
@@ -108,7 +109,7 @@ fn add_note(app: &App, columns: usize, room: usize, rows: &mut Vec<Row>) {
 
 fn sentence(run: &RunView, columns: usize, narrow: bool) -> String {
     let full = match &run.read_only {
-        Some(why) => format!("read-only: {why}"),
+        Some(why) => format!("{}: {why}", run.state_word),
         None => run.sentence.clone(),
     };
     if width(&full) + 2 <= columns {
@@ -135,7 +136,8 @@ fn first_line(run: &RunView, columns: usize, narrow: bool, times: &Times) -> Row
         (Some(_), false) if run.phase_asked => "next".to_owned(),
         (Some(phase), false) if narrow => format!("ph {phase}"),
         (Some(phase), false) => format!("phase {phase}"),
-        (None, false) => "pair".to_owned(),
+        // A run without a phase is one that cannot be read.
+        (None, false) => if matches!(run.key, RecordKey::Run(_)) { "run" } else { "pair" }.to_owned(),
     };
     let tail = format!("{middle}{age}");
     let room = columns.saturating_sub(width(&tail) + 3);

@@ -74,7 +74,7 @@ fn left_list(app: &mut App, painter: &mut Painter<'_>, area: Rect, of_sessions: 
 
 /// `runs               1 ! 2 ●`.
 fn heading(app: &App) -> Row {
-    let Counts { needs_you: waiting, going, paused, limited } = Counts::of(&app.projection);
+    let Counts { needs_you: waiting, going, paused, limited, .. } = Counts::of(&app.projection);
     let mut tail: Vec<Span> = Vec::new();
     if waiting > 0 {
         tail.extend([text(format!("{waiting} ")), toned(Tone::NeedsYou, "!"), text(" ")]);

@@ -71,6 +71,8 @@ impl Records for MemRecords {
             runs: disk.runs.values().cloned().collect(),
             pairs: disk.pairs.values().cloned().collect(),
             read_only: disk.read_only.clone(),
+            runs_unread: false,
+            pairs_unread: false,
             sessions: disk.sessions.clone(),
             last_seq: disk.events.last().map_or(0, |event| event.seq),
             decisions: Vec::new(),

@@ -2,11 +2,12 @@
 
 use pretty_assertions::assert_eq;
 use serde_json::json;
-use trellis::driver::ports::{Records, SaveError};
+use trellis::driver::ports::{Cause, Loaded, Records, SaveError};
 use trellis::model::ids::RecordKey;
 use trellis::model::outbox::EntryState;
-use trellis::store::files::Files;
-use trellis::store::sim_files::SimFiles;
+use trellis::store::files::Files as _;
+use trellis::store::reader::Reader;
+use trellis::store::sim_files::{Fault, SimFiles};
 
 use super::making::{entry, pair, run, store};
 
@@ -23,7 +24,7 @@ fn s1_bad_files_go_to_quarantine_by_name_and_the_others_load() {
     disk.put("/h/checklist-runs/shape.json", br#"{"schema":1,"id":"shape"}"#);
     disk.put("/h/quarantine/empty.json", b"an older one");
     let loaded = store(&disk).load();
-    assert_eq!((loaded.pairs.len(), loaded.runs.len(), loaded.read_only.len()), (1, 1, 0));
+    assert_eq!((loaded.pairs.len(), loaded.runs.len()), (1, 1));
     for name in ["empty", "half", "list", "copy-of-good", "shape"] {
         assert!(loaded.notices.iter().any(|notice| notice.contains(&format!("/{name}.json"))), "{name}");
     }
@@ -31,8 +32,105 @@ fn s1_bad_files_go_to_quarantine_by_name_and_the_others_load() {
     assert_eq!(disk.get("/h/quarantine/empty.json").unwrap(), b"an older one");
     assert_eq!(disk.get("/h/quarantine/empty.json.1").unwrap(), b"");
     assert_eq!(disk.get("/h/quarantine/half.json").unwrap(), &whole[..whole.len() / 2]);
-    // Said once: the next start finds nothing wrong.
-    assert_eq!(store(&disk).load().notices, Vec::<String>::new());
+    // Said once; shown for as long as it lies there, with what can be done.
+    let rows = |loaded: &Loaded| {
+        let keys: Vec<String> = loaded.read_only.iter().map(|unread| unread.key.as_str().to_owned()).collect();
+        assert!(loaded.read_only.iter().all(|unread| unread.cause == Cause::Damaged), "{:?}", loaded.read_only);
+        keys
+    };
+    assert_eq!(rows(&loaded), ["copy-of-good", "empty", "half", "list", "shape"]);
+    let again = store(&disk).load();
+    assert_eq!((again.notices.len(), rows(&again)), (0, rows(&loaded)));
+    let half = again.read_only.iter().find(|unread| unread.key.as_str() == "half").unwrap().sentence();
+    assert!(half.starts_with("it is no whole JSON; mend"), "{half}");
+    let remedy = "mend quarantine/half.json and move it back to checklist-runs/half.json, or remove it, then start";
+    assert!(half.contains(remedy), "{half}");
+    // The newest of one name counts, and what was taken out is told no more.
+    let empty = again.read_only.iter().find(|unread| unread.key.as_str() == "empty").unwrap().sentence();
+    assert!(empty.contains("quarantine/empty.json.1"), "{empty}");
+    for name in ["empty.json", "empty.json.1", "list.json", "copy-of-good.json", "shape.json", "half.json"] {
+        disk.remove(std::path::Path::new(&format!("/h/quarantine/{name}"))).unwrap();
+    }
+    assert_eq!(store(&disk).load().read_only.len(), 0);
+}
+
+/// A run that cannot be read is no reason to take its pairs for orphans: neither now nor at a later start.
+#[test]
+fn a_run_that_was_put_away_still_owns_its_pairs() {
+    let disk = SimFiles::new();
+    store(&disk).save_run(&run("r1")).unwrap();
+    store(&disk).save_run(&run("r12")).unwrap();
+    store(&disk).save_pair(&pair("r1-p1")).unwrap();
+    let whole = disk.get("/h/checklist-runs/r1.json").unwrap();
+    disk.put("/h/checklist-runs/r1.json", &whole[..whole.len() - 20]);
+    for start in 0..3 {
+        let loaded = store(&disk).load();
+        assert_eq!((loaded.pairs.len(), loaded.runs.len(), loaded.read_only.len()), (1, 1, 1), "start {start}");
+        assert_eq!(loaded.read_only[0].key, RecordKey::Run("r1".into()));
+        let owns = |id: &str| loaded.read_only[0].owns(&id.into());
+        assert!(owns("r1-p1") && owns("r1-p12-n2") && !owns("r12-p1") && !owns("r1"));
+    }
+    // Mended where it lies it is still not back.
+    disk.put("/h/quarantine/r1.json", &whole);
+    let loaded = store(&disk).load();
+    assert!(loaded.read_only[0].sentence().contains("move quarantine/r1.json back"), "{:?}", loaded.read_only);
+    disk.rename(std::path::Path::new("/h/quarantine/r1.json"), std::path::Path::new("/h/checklist-runs/r1.json"))
+        .unwrap();
+    let loaded = store(&disk).load();
+    assert_eq!((loaded.runs.len(), loaded.read_only.len()), (2, 0));
+}
+
+/// A run that took its pair for gone would write the review off: it is held as long as the pair cannot be read.
+#[test]
+fn a_run_whose_pair_cannot_be_read_is_held_with_it() {
+    let disk = SimFiles::new();
+    let mut reviewing = run("r1");
+    reviewing.current_pair_id = Some("r1-p1".into());
+    let other = run("r2");
+    store(&disk).save_run(&reviewing).unwrap();
+    store(&disk).save_run(&other).unwrap();
+    store(&disk).save_pair(&pair("r1-p1")).unwrap();
+    let whole = disk.get("/h/pairs/r1-p1.json").unwrap();
+    disk.put("/h/pairs/r1-p1.json", &whole[1..]);
+    for start in 0..2 {
+        let loaded = store(&disk).load();
+        assert_eq!(loaded.runs, std::slice::from_ref(&other), "start {start}");
+        let held = loaded.read_only.iter().find(|held| held.key == RecordKey::Run("r1".into())).unwrap();
+        assert!(held.why.starts_with("the record of its review: it is no whole JSON"), "{held:?}");
+        assert!(held.remedy.contains("quarantine/r1-p1.json"), "{held:?}");
+        assert!(reviewing.implementer.key() != reviewing.reviewer.key() && held.uses(&reviewing.reviewer.key()));
+    }
+    let loaded = Reader::with_files(super::home(), disk.clone()).load();
+    assert_eq!(loaded.runs, std::slice::from_ref(&other), "a viewer sees the same");
+    disk.put("/h/pairs/r1-p1.json", &whole);
+    disk.remove(std::path::Path::new("/h/quarantine/r1-p1.json")).unwrap();
+    let loaded = store(&disk).load();
+    assert_eq!((loaded.runs, loaded.read_only.len()), (vec![reviewing, other], 0));
+}
+
+/// A folder that cannot be listed is no empty one.
+#[test]
+fn runs_whose_folder_cannot_be_read_are_not_gone() {
+    let disk = SimFiles::new();
+    let mut reviewing = run("r1");
+    reviewing.current_pair_id = Some("r1-p1".into());
+    store(&disk).save_run(&reviewing).unwrap();
+    store(&disk).save_pair(&pair("r1-p1")).unwrap();
+    let before = disk.calls();
+    let _ = store(&disk).load();
+    let calls = disk.calls() - before;
+    let mut met = 0;
+    for at in 0..calls {
+        disk.fail_at(at, Fault::Io);
+        let loaded = store(&disk).load();
+        disk.heal();
+        let has_run = !loaded.runs.is_empty();
+        let keeps_pair = loaded.runs_unread || loaded.read_only.iter().any(|unread| unread.owns(&"r1-p1".into()));
+        met += u32::from(!has_run);
+        assert!(has_run || keeps_pair, "call {at}: the pair would be taken for an orphan");
+        assert!(!has_run || !loaded.pairs.is_empty(), "call {at}: the pair would be taken for gone");
+    }
+    assert!(met >= 4, "both folders and both records: {met}");
 }
 
 #[test]
