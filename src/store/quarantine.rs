@@ -39,7 +39,7 @@ pub(super) fn tell<F: Files>(files: &F, home: &Home, loaded: &mut Loaded) {
 fn parts(name: &str) -> Option<(&str, u32)> {
     let (stem, rest) = name.rsplit_once(".json")?;
     let n = if rest.is_empty() { 0 } else { rest.strip_prefix('.')?.parse().ok()? };
-    (is_safe_name(stem) && !stem.ends_with(".ours")).then_some((stem, n))
+    (is_safe_name(stem) && stem.rsplit_once('.').is_none_or(|(_, last)| last != "ours")).then_some((stem, n))
 }
 
 fn is_known(stem: &str, loaded: &Loaded) -> bool {
