@@ -15,6 +15,8 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use serde::de::DeserializeOwned;
+
 use crate::agent::live::{self, LiveSession};
 use crate::agent::scripted::home::{self as stage, Stage};
 use crate::agent::{Settings, os, tmux};
@@ -24,7 +26,7 @@ use crate::driver::ports::{FoundSession, Loaded, Transcripts as _};
 use crate::failure::Failure;
 use crate::machine::TranscriptFact;
 use crate::model::conversation::Conversation;
-use crate::model::event::Event;
+use crate::model::event::{Decision, Event};
 use crate::model::ids::{RecordKey, SessionRef, is_safe_name};
 use crate::model::text::TextRef;
 use crate::paths::{AgentRoots, Environment, Home};
@@ -253,6 +255,12 @@ impl Ground {
         events(&self.home)
     }
 
+    /// Every decision that the log holds, oldest first; the log is rotated.
+    #[must_use]
+    pub fn decisions(&self) -> Vec<Decision> {
+        journal(&self.home.decisions())
+    }
+
     /// A text that a record names.
     ///
     /// # Errors
@@ -293,8 +301,12 @@ impl Ground {
 }
 
 fn events(home: &Home) -> Vec<Event> {
-    let path = home.events();
-    let files = [old_of(&path), path];
+    journal(&home.events())
+}
+
+/// The lines of a journal and of the one before it that can be read, oldest first.
+fn journal<T: DeserializeOwned>(path: &Path) -> Vec<T> {
+    let files = [old_of(path), path.to_owned()];
     let lines = files.iter().filter_map(|file| ordinary(file)).flatten().collect::<Vec<u8>>();
     lines.split(|byte| *byte == b'\n').filter_map(|line| serde_json::from_slice(line).ok()).collect()
 }

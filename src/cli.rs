@@ -19,6 +19,7 @@ pub mod status;
 pub mod verdict;
 pub mod verify;
 pub mod watch;
+pub mod why;
 
 use std::ffi::OsString;
 use std::path::PathBuf;
@@ -74,6 +75,14 @@ pub enum Command {
     },
     /// Say how everything stands, from the files alone.
     Status(StatusArgs),
+    /// Say what was decided in a run and on what it rests; and what it waits for now, until when, and what ends that.
+    Why {
+        /// The run's id, as much of its beginning as is needed, or its name.
+        run: String,
+        /// As JSON.
+        #[arg(long)]
+        json: bool,
+    },
     /// Try the ways by which trellis tells you something.
     Notify {
         /// Send one by every way that is configured, and say what came of each.
@@ -488,6 +497,7 @@ fn dispatch(cli: Cli) -> Result<(), Failure> {
             Some(at) => since::of_all(home, at, args.json),
             None => status::status(home, args.short, args.json),
         },
+        Some(Command::Why { run, json }) => why::why(home, &run, json),
         Some(Command::Notify { .. }) => notify::test(home),
         Some(Command::Config(ConfigCommand::Init)) => config::init(home),
         Some(Command::Config(ConfigCommand::Check)) => config::check(home),

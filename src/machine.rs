@@ -35,6 +35,7 @@ pub mod wire;
 
 mod common;
 mod draft;
+mod grounds;
 mod guard;
 mod orders;
 mod prompts;
@@ -250,6 +251,31 @@ pub struct Wait {
     pub since: Option<Timestamp>,
     /// What ends it (`ends when codex ends its turn`, `goes on at 05:00`).
     pub ends: String,
+    /// The same for programs and tests: where that one thing happens.
+    #[serde(default)]
+    pub by: By,
     /// The latest time at which something happens by itself, if there is one.
     pub deadline: Option<Timestamp>,
+    /// When a person is asked if nothing has ended it until then.
+    #[serde(default)]
+    pub asks_at: Option<Timestamp>,
+}
+
+/// Where the one thing happens that ends a wait.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum By {
+    /// Nowhere: it has ended.
+    #[default]
+    Nothing,
+    /// The next look, which comes at once.
+    Itself,
+    /// A side's transcript: a record that its agent writes.
+    Transcript,
+    /// The clock: the deadline comes.
+    Timer,
+    /// An agent's pane: a dialog is answered, the box emptied, a message pasted.
+    Pane,
+    /// An order of a person to trellis.
+    Key,
 }

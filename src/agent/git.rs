@@ -29,6 +29,13 @@ pub fn mark(worktree: &str) -> Option<GitMark> {
     Some(GitMark { head: git.head().unwrap_or_default(), status_sha256: hash(status.as_bytes(), 64) })
 }
 
+/// Changed and new files of a work tree, folders of new files as one; `None` where there is no repository or no git.
+#[must_use]
+pub fn uncommitted(worktree: &str) -> Option<u32> {
+    let words = ["status", "--porcelain=v1", "--untracked-files=normal", "--ignore-submodules=dirty"];
+    u32::try_from(Git::at(worktree).ask(&words)?.lines().count()).ok()
+}
+
 /// What a work tree differs in from a commit (`None`: from its head), files that git does not know included.
 #[must_use]
 pub fn lines(worktree: &str, base: Option<&str>) -> Option<TreeState> {

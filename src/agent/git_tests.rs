@@ -116,3 +116,35 @@ fn looking_writes_nothing_and_runs_nothing_of_the_repositorys_own() {
     assert!(!ran.exists(), "a program of the repository was run");
     assert_eq!(fs::read(folder.path().join(".git/index")).unwrap(), index);
 }
+
+#[test]
+fn changes_are_counted_where_there_is_a_repository() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().to_str().unwrap();
+    assert_eq!(uncommitted(path), None);
+    git(folder.path(), &["init", "-q"]);
+    assert_eq!(uncommitted(path), Some(0));
+    fs::write(folder.path().join("new"), "").unwrap();
+    assert_eq!(uncommitted(path), Some(1));
+}
+
+/// What an agent wrote into the repository's configuration is a program of its choice: nobody runs it by opening a form.
+#[test]
+fn no_program_of_the_repository_runs_when_changes_are_counted() {
+    use std::os::unix::fs::PermissionsExt as _;
+    let folder = repository();
+    let path = folder.path();
+    let (script, ran) = (path.join("monitor"), path.join("ran"));
+    fs::write(&script, format!("#!/bin/sh\ntouch '{}'\ncat\n", ran.display())).unwrap();
+    fs::set_permissions(&script, fs::Permissions::from_mode(0o755)).unwrap();
+    fs::write(path.join(".gitattributes"), "* filter=own\n").unwrap();
+    fs::write(path.join("a"), "changed\n").unwrap();
+    let script = script.to_str().unwrap();
+    for name in ["core.fsmonitor", "filter.own.clean", "filter.own.process", "diff.external"] {
+        git(path, &["config", name, script]);
+    }
+    let name = path.to_str().unwrap();
+    assert_eq!(uncommitted(name), Some(3), "the changed file, the attributes, the script");
+    assert!(mark(name).is_some() && lines(name, None).is_some());
+    assert!(!ran.exists(), "a program of the repository was run");
+}

@@ -5,8 +5,8 @@
 use std::fs::File;
 use std::io::{Read as _, Seek as _, SeekFrom};
 use std::path::Path;
-use std::process::{Command, Stdio};
 
+use crate::agent::git;
 use crate::model::ids::Agent;
 use crate::model::session::Permission;
 use crate::small_file;
@@ -20,7 +20,7 @@ const TAIL: u64 = 512 * 1024;
 pub(super) fn look(side: &Side) -> Ahead {
     Ahead {
         permission: permission_of(side),
-        uncommitted: uncommitted(Path::new(&side.session.worktree)),
+        uncommitted: git::uncommitted(&side.session.worktree),
         session: side.session.key(),
     }
 }
@@ -48,23 +48,6 @@ fn tail(path: &Path) -> Option<Vec<u8>> {
     let mut bytes = Vec::new();
     file.take(TAIL).read_to_end(&mut bytes).ok()?;
     Some(bytes)
-}
-
-/// Changed and new files; `None` where there is no repository or no git. Takes no lock of the repository.
-fn uncommitted(worktree: &Path) -> Option<u32> {
-    let output = Command::new("git")
-        .arg("-C")
-        .arg(worktree)
-        .args(["status", "--porcelain=v1", "--untracked-files=normal"])
-        .env("GIT_OPTIONAL_LOCKS", "0")
-        .stdin(Stdio::null())
-        .stderr(Stdio::null())
-        .output()
-        .ok()?;
-    if !output.status.success() {
-        return None;
-    }
-    u32::try_from(output.stdout.split(|byte| *byte == b'\n').filter(|line| !line.is_empty()).count()).ok()
 }
 
 #[cfg(test)]

@@ -7,17 +7,6 @@ use crate::model::ids::{SessionId, SessionRef};
 use crate::model::session::Asks;
 
 #[test]
-fn changes_are_counted_where_there_is_a_repository() {
-    let folder = tempfile::tempdir().unwrap();
-    assert_eq!(uncommitted(folder.path()), None);
-    let git = |words: &[&str]| Command::new("git").arg("-C").arg(folder.path()).args(words).output().unwrap();
-    assert!(git(&["init", "-q"]).status.success());
-    assert_eq!(uncommitted(folder.path()), Some(0));
-    Command::new("touch").arg(folder.path().join("new")).status().unwrap();
-    assert_eq!(uncommitted(folder.path()), Some(1));
-}
-
-#[test]
 #[expect(clippy::disallowed_methods, reason = "an agent's own files, as an agent writes them")]
 fn the_rules_of_the_person_and_of_the_work_tree_count() {
     let folder = tempfile::tempdir().unwrap();

@@ -2,6 +2,7 @@
 //! What the facts mean is `doctor`'s.
 
 use std::fs;
+use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 
 use super::Ground;
@@ -121,6 +122,7 @@ impl Ground {
             path: root.display().to_string(),
             exists: root.is_dir(),
             refuses: refuses(root),
+            wide: wide(root),
             free: free(root),
             lock_refuses,
             strangers: strangers(root),
@@ -193,6 +195,12 @@ fn program(agent: Agent, settings: &Settings) -> ProgramFact {
     let version = file.as_ref().ok().map(|file| installed::version(file, settings));
     let named = settings.named(agent).is_some();
     ProgramFact { agent, named, file: file.map(|file| file.display().to_string()), version }
+}
+
+/// The mode of a folder in which others than its owner may do something.
+fn wide(root: &Path) -> Option<u32> {
+    let mode = fs::metadata(root).ok()?.permissions().mode() & 0o777;
+    (mode & 0o077 != 0).then_some(mode)
 }
 
 /// Why nothing can be written in the home, or in the folder it would be made in.

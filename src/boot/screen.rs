@@ -21,12 +21,12 @@ use crate::config::{Symbols as Wanted, ThemeName};
 use crate::driver::handle::Handle;
 use crate::failure::Failure;
 use crate::model::command::{Command, Reply};
-use crate::model::ids::{RecordKey, SessionKey};
+use crate::model::ids::SessionKey;
 use crate::model::tempo::Tempo;
 use crate::out;
 use crate::paths::{Environment, Home};
 use crate::projection::summary::Summary;
-use crate::projection::{DriverFact, Projection, Shown};
+use crate::projection::{DriverFact, Projection, RunView, Shown};
 use crate::small_file;
 use crate::store::home_files::{Remembered, read_config};
 use crate::supervise::{Supervisor, Suspends, suspend_what_is_in_front};
@@ -178,7 +178,7 @@ impl Engine {
         self.block_on(async {
             let projection = self.looked().await?;
             let still = match (still, run) {
-                (ui::Still::Run(_), Some(id)) => ui::Still::Run(Some(named(&projection, id)?)),
+                (ui::Still::Run(_), Some(id)) => ui::Still::Run(Some(Self::named(&projection, id)?.key.clone())),
                 (still, _) => still,
             };
             let wanted = still.shows(keys, size, &projection, clock::now()).map_err(Failure::internal)?;
@@ -196,6 +196,24 @@ impl Engine {
             ui::dump(paper, &still, keys, size, &projection, clock::now(), TimeZone::system())
                 .map_err(Failure::internal)
         })
+    }
+
+    /// The run, or the pair alone, that an id, the beginning of one, or a name says.
+    ///
+    /// # Errors
+    /// None or several.
+    pub fn named<'a>(projection: &'a Projection, id: &str) -> Result<&'a RunView, Failure> {
+        let runs = &projection.runs;
+        if let Some(run) = runs.iter().find(|run| run.key.as_str() == id) {
+            return Ok(run);
+        }
+        let by_id = runs.iter().filter(|run| !id.is_empty() && run.key.as_str().starts_with(id)).collect::<Vec<_>>();
+        let fitting = if by_id.is_empty() { runs.iter().filter(|run| run.name == id).collect() } else { by_id };
+        match fitting.as_slice() {
+            [run] => Ok(*run),
+            [_, _, ..] => Err(Failure::refused(format!("several runs are {id}; give one's id"))),
+            [] => Err(Failure::refused(format!("there is no run {id}; trellis run list names them"))),
+        }
     }
 
     /// The home as it stands, once its sessions were looked at or that takes too long.
@@ -245,17 +263,6 @@ fn suspend_on_signal(call: mpsc::Sender<ui::Outside>, supervisor: &Supervisor) {
             }
         }
     });
-}
-
-fn named(projection: &Projection, id: &str) -> Result<RecordKey, Failure> {
-    let runs = &projection.runs;
-    let by_id = runs.iter().filter(|run| !id.is_empty() && run.key.as_str().starts_with(id)).collect::<Vec<_>>();
-    let fitting = if by_id.is_empty() { runs.iter().filter(|run| run.name == id).collect() } else { by_id };
-    match fitting.as_slice() {
-        [run] => Ok(run.key.clone()),
-        [_, _, ..] => Err(Failure::refused(format!("several runs are {id}; give one's id"))),
-        [] => Err(Failure::refused(format!("there is no run {id}; trellis run list names them"))),
-    }
 }
 
 /// Watches the files of looks and keys through their folder, and reads them anew after each change.

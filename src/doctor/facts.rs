@@ -112,6 +112,8 @@ pub struct HomeFact {
     pub exists: bool,
     /// Why nothing can be kept in it.
     pub refuses: Option<String>,
+    /// Its mode, where others than its owner may do something in it.
+    pub wide: Option<u32>,
     /// Bytes that are free where it lies.
     pub free: Option<u64>,
     /// Who drives it.

@@ -291,6 +291,18 @@ fn home(home: &HomeFact) -> Vec<Finding> {
         (None, None) if home.exists => findings.push(Finding::well("home", here(""))),
         (None, None) => findings.push(Finding::well("home", here(" is made when it is needed"))),
     }
+    if let Some(mode) = home.wide {
+        let may = if mode & 0o022 == 0 { "look" } else { "write" };
+        let says = say(format!("others on this machine may {may} into ")).path(&home.path);
+        let says = says.then(format!(" (mode {mode:o})"));
+        let advice = say("close it: chmod 700 ").path(&home.path);
+        findings.push(if mode & 0o022 == 0 {
+            Finding::note("home", says, advice)
+        } else {
+            // A config.toml of theirs could name a program to run.
+            Finding::stops("home", says, advice)
+        });
+    }
     if let Some(free) = home.free.filter(|free| *free < LITTLE_ROOM) {
         let says = say(format!("{} KB are free for ", free / 1024)).path(&home.path);
         findings.push(Finding::stops("home", says, say("make room: nothing is sent that cannot be saved first")));

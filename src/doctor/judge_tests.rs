@@ -259,6 +259,7 @@ fn a_report_names_nothing_of_the_machine_or_the_person() {
     facts.home = HomeFact {
         path: String::from("SECRET"),
         refuses: Some(String::from("SECRET")),
+        wide: Some(0o777),
         lock_refuses: Some(String::from("SECRET")),
         strangers: vec![(1, String::from("SECRET"))],
         foreign: vec![(String::from("SECRET"), String::from("SECRET"))],
@@ -301,4 +302,17 @@ fn what_cannot_be_read_stops() {
     let it = || (String::from("/h/x"), String::from("permission denied"));
     only(&Facts { unreadable: vec![it()], ..all_well() }, "fix settings", &["/h/x cannot be read: permission denied"]);
     only(&Facts { signs: Some(it()), ..all_well() }, "fix sessions", &["status files cannot be read at /h/x"]);
+}
+
+#[test]
+fn a_home_that_is_open_to_others_is_said() {
+    let mut facts = all_well();
+    for (mode, level) in
+        [(Some(0o755), Some("note")), (Some(0o775), Some("fix")), (Some(0o702), Some("fix")), (None, None)]
+    {
+        facts.home.wide = mode;
+        let findings = judge(&facts);
+        let found = findings.iter().find(|finding| finding.says.to_string().starts_with("others on this machine may"));
+        assert_eq!(found.map(|finding| finding.level.word()), level, "{mode:?}");
+    }
 }

@@ -9,6 +9,7 @@ fn decision(record: &str, what: &str, decided: bool) -> Decision {
         record: Some(record.to_owned()),
         what: what.to_owned(),
         evidence: "record 7".to_owned(),
+        ground: None,
         decided,
     }
 }

@@ -4,6 +4,9 @@
 pub(super) mod evidence;
 mod resend;
 
+pub(super) use resend::gives_up_at;
+
+use super::grounds::Evidence;
 use jiff::{SignedDuration, Timestamp};
 
 use super::common::Loop;
@@ -11,7 +14,7 @@ use super::draft::{Draft, fresh, later};
 use super::session::{self, Busy, IdleVerdict};
 use super::wire::{self, Wire};
 use super::{Delivery, Effect, SentReport, Side, Step, TranscriptFact, words};
-use crate::model::event::Decision;
+use crate::model::event::{Decision, Ground};
 use crate::model::ids::{RecordKey, Role};
 use crate::model::outbox::{Entry, EntryState, Purpose, TranscriptMark};
 use crate::model::pair::PauseReason;
@@ -145,7 +148,7 @@ pub(super) fn drive<R: Loop>(draft: &mut Draft<'_, R>) {
         Next::Gone(_) | Next::GiveUp(_) if draft.rec.paused_reason().is_some() => draft.recheck(role),
         Next::Gone(why) => {
             let detail = format!("{} is gone: {why}", draft.name(role));
-            draft.pause(PauseReason::AgentGone, detail, "an observation of its transport");
+            draft.pause(PauseReason::AgentGone, detail, Evidence::seen("an observation of its transport"));
         }
         Next::GiveUp(seen) => {
             let detail = format!("a message to {} could not be proven delivered: {seen}", draft.name(role));
@@ -153,7 +156,7 @@ pub(super) fn drive<R: Loop>(draft: &mut Draft<'_, R>) {
             draft.pause(PauseReason::DeliveryFailed, detail, evidence);
         }
     }
-    let gives_up_at = draft.rec.open().and_then(|entry| resend::gives_up_at(draft, entry));
+    let gives_up_at = draft.rec.open().and_then(|entry| gives_up_at(draft, entry));
     if let Some(at) = gives_up_at.filter(|at| *at > draft.now()) {
         draft.wake(at);
     }
@@ -198,7 +201,7 @@ fn begin<R: Loop>(draft: &mut Draft<'_, R>, index: usize) {
     } else {
         "the agent is ready: there, free, no dialog open, nothing in its box"
     };
-    draft.decide(what, evidence);
+    draft.decide(what, Evidence::seen(evidence));
     if let Some(delivery) = delivery(draft, index, wire) {
         draft.effect(Effect::Send(delivery));
     }
@@ -234,7 +237,7 @@ fn enter<R: Loop>(draft: &mut Draft<'_, R>, index: usize) {
     entry.enters = entry.enters.saturating_add(1);
     entry.quiet_since = None;
     let what = format!("presses Enter on {}, {} of {ENTERS}", entry.id, entry.enters);
-    draft.decide(what, "our text stands in the box");
+    draft.decide(what, Evidence::seen("our text stands in the box"));
     let wire = draft.rec.outbox().get(index).and_then(|entry| outgoing(draft, entry, false));
     if let Some(delivery) = wire.and_then(|wire| delivery(draft, index, wire)) {
         draft.effect(Effect::PressEnter(delivery));
@@ -329,6 +332,7 @@ pub(super) fn reported<R: Loop>(record: &R, report: &SentReport, now: Timestamp)
         record: Some(rec.key().as_str().to_owned()),
         what,
         evidence: facts.stopped.clone().unwrap_or_else(|| "the keys that were pressed".to_owned()),
+        ground: Some(Ground::Seen),
         decided: true,
     };
     Step {
@@ -375,7 +379,7 @@ pub(super) fn is_as_good_as_prepared<R: Loop>(draft: &Draft<'_, R>, entry: &Entr
 }
 
 /// Ends an open entry that is not to go out any more: what was never begun is withdrawn, the rest given up.
-pub(super) fn take_back<R: Loop>(draft: &mut Draft<'_, R>, why: &str) {
+pub(super) fn take_back<R: Loop>(draft: &mut Draft<'_, R>, why: impl Into<Evidence>) {
     let Some(entry) = draft.rec.open_index().and_then(|index| draft.rec.outbox_mut().get_mut(index)) else { return };
     entry.state = if entry.attempts == 0 { EntryState::Withdrawn } else { EntryState::Abandoned };
     entry.quiet_since = None;

@@ -4,6 +4,7 @@
 use jiff::{SignedDuration, Timestamp};
 
 use super::common::Loop;
+use super::grounds::Evidence;
 use super::{Effect, Scene, Side, Step};
 use crate::model::conversation::{Conversation, Turn};
 use crate::model::event::{Decision, EventKind};
@@ -97,12 +98,14 @@ impl<'a, R: Loop> Draft<'a, R> {
     }
 
     /// Notes why something changes.
-    pub fn decide(&mut self, what: impl Into<String>, evidence: impl Into<String>) {
+    pub fn decide(&mut self, what: impl Into<String>, evidence: impl Into<Evidence>) {
+        let Evidence { words, ground } = evidence.into();
         self.decisions.push(Decision {
             at: self.now(),
             record: Some(self.rec.key().as_str().to_owned()),
             what: what.into(),
-            evidence: evidence.into(),
+            evidence: words,
+            ground: Some(ground),
             decided: true,
         });
     }
@@ -164,7 +167,10 @@ impl<'a, R: Loop> Draft<'a, R> {
         let (source_turn_id, source_message_id) =
             message.source.map_or((None, None), |source| (Some(source.turn_id), Some(source.message_id)));
         let now = self.now();
-        let evidence = source_turn_id.as_ref().map_or_else(|| id.to_string(), |turn| format!("{id}, from turn {turn}"));
+        let evidence = source_turn_id.as_ref().map_or_else(
+            || Evidence::from(id.to_string()),
+            |turn| Evidence::answer(self, message.target.other(), turn).and(&format!(": {id}")),
+        );
         let entry = Entry {
             id: id.clone(),
             purpose: message.purpose,
@@ -203,7 +209,7 @@ impl<'a, R: Loop> Draft<'a, R> {
     }
 
     /// Pauses, with the reason and its facts in words.
-    pub fn pause(&mut self, reason: PauseReason, detail: impl Into<String>, evidence: impl Into<String>) {
+    pub fn pause(&mut self, reason: PauseReason, detail: impl Into<String>, evidence: impl Into<Evidence>) {
         let detail = detail.into();
         let told = if reason == PauseReason::Manual { detail.clone() } else { format!("paused: {detail}") };
         self.decide(told, evidence);
@@ -213,7 +219,7 @@ impl<'a, R: Loop> Draft<'a, R> {
     }
 
     /// Ends a pause.
-    pub fn go_on(&mut self, why: &str, evidence: impl Into<String>) {
+    pub fn go_on(&mut self, why: &str, evidence: impl Into<Evidence>) {
         let reason = self.rec.paused_reason();
         self.decide(why, evidence);
         self.rec.set_running();

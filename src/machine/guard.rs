@@ -2,6 +2,7 @@
 
 use super::common::Loop;
 use super::draft::Draft;
+use super::grounds::Evidence;
 use super::prompts::SIDES;
 use super::{TranscriptFact, turns};
 use crate::model::ids::Role;
@@ -47,7 +48,7 @@ fn unreadable<R: Loop>(draft: &mut Draft<'_, R>, role: Role) -> bool {
             .then(|| "what was answered last is not in its transcript any more".to_owned())
     });
     let Some(why) = why else { return false };
-    draft.pause(PauseReason::AgentGone, format!("{name}: {why}"), "its transcript");
+    draft.pause(PauseReason::AgentGone, format!("{name}: {why}"), Evidence::seen("its transcript"));
     true
 }
 
@@ -63,7 +64,7 @@ fn replaced<R: Loop>(draft: &mut Draft<'_, R>, role: Role) -> bool {
     let name = draft.name(role);
     let old = &draft.rec.session(role).session_id;
     let detail = format!("{name} answers under another session: {old} became {new}");
-    draft.pause(PauseReason::SessionChanged, detail, proof.clone());
+    draft.pause(PauseReason::SessionChanged, detail, Evidence::seen(proof.clone()));
     true
 }
 
@@ -72,6 +73,10 @@ pub(super) fn gone<R: Loop>(draft: &mut Draft<'_, R>, role: Role) -> bool {
     draft.keep_an_eye_on(role);
     let Some(why) = super::session::gone(draft.side(role)) else { return false };
     let name = draft.name(role);
-    draft.pause(PauseReason::AgentGone, format!("{name} is gone: {why}"), "an observation of its process");
+    draft.pause(
+        PauseReason::AgentGone,
+        format!("{name} is gone: {why}"),
+        Evidence::seen("an observation of its process"),
+    );
     true
 }

@@ -1,6 +1,7 @@
 //! Controls that pairs and runs have in common (`loops.md` §5.3): writing to a side, deliveries that failed, sessions
 //! that were replaced or are gone, settings.
 
+use super::grounds::Evidence;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
@@ -93,7 +94,7 @@ fn flying<R: Loop>(draft: &Draft<'_, R>) -> Result<Entry, Refusal> {
 fn go_on_if_failed<R: Loop>(draft: &mut Draft<'_, R>, why: &str) {
     if draft.rec.paused_reason() == Some(PauseReason::DeliveryFailed) {
         prompts::mark_all_seen(draft);
-        draft.go_on(why, "a key");
+        draft.go_on(why, Evidence::key());
     }
 }
 
@@ -101,7 +102,7 @@ fn go_on_if_failed<R: Loop>(draft: &mut Draft<'_, R>, why: &str) {
 pub(super) fn check_delivery<R: Loop>(draft: &mut Draft<'_, R>) -> Result<(), Refusal> {
     let entry = flying(draft)?;
     delivery::begin_times_anew(draft);
-    draft.decide(format!("looks for {} again", words::sending(&draft.rec, &entry).thing()), "a key");
+    draft.decide(format!("looks for {} again", words::sending(&draft.rec, &entry).thing()), Evidence::key());
     go_on_if_failed(draft, "goes on: looks for the message again");
     draft.probe(entry.target);
     Ok(())
@@ -116,7 +117,7 @@ pub(super) fn send_again<R: Loop>(draft: &mut Draft<'_, R>) -> Result<(), Refusa
     if entry.state == EntryState::Queued {
         return Err(Refusal::not_now("it stands in the agent's own queue and will be taken from there"));
     }
-    delivery::take_back(draft, "you vouch that nothing of it is on its way");
+    delivery::take_back(draft, Evidence::order("you vouch that nothing of it is on its way"));
     again(draft, &entry, entry.purpose);
     go_on_if_failed(draft, "goes on: sends the message again");
     Ok(())
@@ -156,9 +157,9 @@ pub(super) fn drop_open<R: Loop>(draft: &mut Draft<'_, R>) -> Result<Entry, Refu
     if draft.side(entry.target).sending.is_some() {
         return Err(Refusal::not_now("it is being sent right now: wait a moment"));
     }
-    delivery::take_back(draft, "you dropped it");
+    delivery::take_back(draft, Evidence::order("you dropped it"));
     if draft.rec.paused_reason() == Some(PauseReason::DeliveryFailed) {
-        draft.go_on("goes on without the message", "a key");
+        draft.go_on("goes on without the message", Evidence::key());
     }
     prompts::mark_all_seen(draft);
     Ok(entry)

@@ -83,7 +83,7 @@ pub fn unresumable(record: &PairRecord, role: Role, why: &str, scene: &Scene<'_>
     let mut draft = Draft::new(record, scene);
     if record.is_active() {
         let name = draft.name(role);
-        steps::stop(&mut draft, PairStop::PeerError, &format!("{name} refuses to resume: {why}"));
+        steps::stop(&mut draft, PairStop::PeerError, format!("{name} refuses to resume: {why}"));
     }
     draft.finish()
 }

@@ -2,6 +2,7 @@
 
 use super::common::Loop;
 use super::draft::Draft;
+use super::grounds::Evidence;
 use super::ledger::Origin;
 use crate::model::conversation::{Conversation, Turn};
 use crate::model::ids::{EntryId, RecordKey, Role, TurnId};
@@ -161,9 +162,9 @@ fn take_copy<R: Loop>(draft: &mut Draft<'_, R>, stranger: &Stranger, record: &Re
         return false;
     }
     let Some(turn) = draft.turn(stranger.role, stranger.index) else { return false };
-    let (id, evidence) = (turn.id.clone(), evidence(turn));
+    let (id, evidence) = (turn.id.clone(), Evidence::prompt(draft, stranger.role, turn));
     let awaited = awaited_entry(draft).as_ref() == Some(entry) && behind_awaited(draft, stranger.role, stranger.index);
-    note_copy(draft, entry, &id, &evidence);
+    note_copy(draft, entry, &id, evidence);
     if awaited {
         if let Some(waiting) = draft.rec.awaited_mut() {
             waiting.turn_id = Some(id);
@@ -173,13 +174,13 @@ fn take_copy<R: Loop>(draft: &mut Draft<'_, R>, stranger: &Stranger, record: &Re
     awaited
 }
 
-fn note_copy<R: Loop>(draft: &mut Draft<'_, R>, entry: &EntryId, turn: &TurnId, evidence: &str) {
+fn note_copy<R: Loop>(draft: &mut Draft<'_, R>, entry: &EntryId, turn: &TurnId, evidence: Evidence) {
     let Some(found) = draft.rec.outbox_mut().iter_mut().find(|known| &known.id == entry) else { return };
     if found.delivered_turn_id.as_ref() == Some(turn) || found.duplicates.contains(turn) {
         return;
     }
     found.duplicates.push(turn.clone());
-    draft.decide("a second copy of a message was seen", format!("{evidence}, message {entry}"));
+    draft.decide("a second copy of a message was seen", evidence.and(&format!(", message {entry}")));
 }
 
 /// A prompt of somebody else in words: whose, where, what.
@@ -194,7 +195,9 @@ pub(super) fn describe<R: Loop>(draft: &Draft<'_, R>, stranger: &Stranger) -> St
     }
 }
 
-/// Where a prompt stands.
-pub(super) fn evidence(turn: &Turn) -> String {
-    format!("record {} at byte {}", turn.prompt.record.id, turn.prompt.record.offset)
+/// Where the prompt of somebody else stands.
+pub(super) fn evidence<R: Loop>(draft: &Draft<'_, R>, stranger: &Stranger) -> Evidence {
+    draft
+        .turn(stranger.role, stranger.index)
+        .map_or_else(|| Evidence::from(""), |turn| Evidence::prompt(draft, stranger.role, turn))
 }

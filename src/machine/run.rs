@@ -76,7 +76,7 @@ pub fn unresumable(
     if record.is_active() {
         let name = draft.name(role);
         let why = format!("{name} refuses to resume: {why}");
-        steps::stop(&mut draft, pairs, RunStop::PeerError, AttemptStatus::Error, &why);
+        steps::stop(&mut draft, pairs, RunStop::PeerError, AttemptStatus::Error, why);
     }
     draft.finish()
 }

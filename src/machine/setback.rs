@@ -1,5 +1,6 @@
 //! Turns that failed, were interrupted or ended without an answer, and how the loop goes on after them (`loops.md` §2).
 
+use super::grounds::Evidence;
 use std::fmt::Write as _;
 
 use jiff::SignedDuration;
@@ -44,7 +45,7 @@ pub(super) fn failed<R: Loop>(draft: &mut Draft<'_, R>, role: Role, index: usize
             draft.pause(PauseReason::Limit, detail, evidence);
             *draft.rec.limit_mut() = Some(Limit { text: failure.text.clone(), resets_at: failure.resets_at });
         }
-        FailureClass::Overloaded | FailureClass::Network => passing(draft, role, index, failure, &evidence),
+        FailureClass::Overloaded | FailureClass::Network => passing(draft, role, index, failure, evidence),
         FailureClass::Auth | FailureClass::Died | FailureClass::Other => {
             let attempts = draft.rec.retry().map_or(0, |retry| retry.n);
             for_good(draft, role, failure, attempts, evidence);
@@ -52,7 +53,7 @@ pub(super) fn failed<R: Loop>(draft: &mut Draft<'_, R>, role: Role, index: usize
     }
 }
 
-fn for_good<R: Loop>(draft: &mut Draft<'_, R>, role: Role, failure: &Failure, attempts: u32, evidence: String) {
+fn for_good<R: Loop>(draft: &mut Draft<'_, R>, role: Role, failure: &Failure, attempts: u32, evidence: Evidence) {
     let mut detail = format!("{} failed ({}): {}", draft.name(role), class(failure.class), failure.text);
     if attempts > 0 {
         let _ = write!(detail, ", after {attempts} attempts to go on");
@@ -62,7 +63,7 @@ fn for_good<R: Loop>(draft: &mut Draft<'_, R>, role: Role, failure: &Failure, at
 }
 
 /// An overloaded service or a lost connection: the loop goes on by itself, three times.
-fn passing<R: Loop>(draft: &mut Draft<'_, R>, role: Role, index: usize, failure: &Failure, evidence: &str) {
+fn passing<R: Loop>(draft: &mut Draft<'_, R>, role: Role, index: usize, failure: &Failure, evidence: Evidence) {
     let Some(turn) = draft.turn(role, index).map(|turn| turn.id.clone()) else { return };
     let before = draft.rec.retry().cloned();
     if let Some(retry) = before.as_ref().filter(|retry| retry.turn_id.as_ref() == Some(&turn)) {
@@ -70,21 +71,18 @@ fn passing<R: Loop>(draft: &mut Draft<'_, R>, role: Role, index: usize, failure:
             draft.wake(retry.at);
         } else {
             let what = format!("goes on by itself after a failure, attempt {} of {}", retry.n, RETRIES.len());
-            draft.decide(what, format!("timer of {}", retry.at));
+            draft.decide(what, Evidence::timer(retry.at));
             go_on_after(draft, role);
         }
         return;
     }
     let n = before.map_or(0, |retry| retry.n);
     let Some(wait) = RETRIES.get(usize::try_from(n).unwrap_or(usize::MAX)) else {
-        return for_good(draft, role, failure, n, evidence.to_owned());
+        return for_good(draft, role, failure, n, evidence);
     };
     let at = later(draft.now(), draft.scene.tempo.wait(*wait));
     let n = n.saturating_add(1);
-    draft.decide(
-        format!("{} failed ({}): goes on at {at}", draft.name(role), class(failure.class)),
-        evidence.to_owned(),
-    );
+    draft.decide(format!("{} failed ({}): goes on at {at}", draft.name(role), class(failure.class)), evidence);
     *draft.rec.retry_mut() = Some(Retry { n, at, turn_id: Some(turn) });
     draft.wake(at);
 }
@@ -104,12 +102,12 @@ pub(super) fn limit_over<R: Loop>(draft: &mut Draft<'_, R>, watched: bool) {
     }
     if let Some(stranger) = prompts::first_human(draft).filter(|_| watched) {
         let detail = prompts::describe(draft, &stranger);
-        let evidence = draft.turn(stranger.role, stranger.index).map(prompts::evidence).unwrap_or_default();
+        let evidence = prompts::evidence(draft, &stranger);
         draft.pause(PauseReason::UserTyped, detail, evidence);
         *draft.rec.limit_mut() = None;
         return;
     }
-    draft.go_on("goes on: the limit is over", format!("timer of {at}"));
+    draft.go_on("goes on: the limit is over", Evidence::timer(at));
     if let Some(role) = draft.rec.awaited_side().filter(|_| draft.rec.open().is_none()) {
         go_on_after(draft, role);
     }
@@ -131,7 +129,7 @@ pub(super) fn go_on_after<R: Loop>(draft: &mut Draft<'_, R>, role: Role) {
     let Some(turn) = draft.turn(role, index) else { return };
     let own = draft.rec.entry_of_turn(role, &turn.id).cloned();
     let Some(own) = own else {
-        let evidence = prompts::evidence(turn);
+        let evidence = Evidence::prompt(draft, role, turn);
         *draft.rec.open_wait_mut() = Some(OpenWait { side: role, after_turn_id: Some(turn.id.clone()) });
         let name = draft.name(role);
         draft.decide(format!("that turn is settled: waits for the next prompt to {name}"), evidence);
@@ -154,10 +152,8 @@ fn continuation<R: Loop>(draft: &Draft<'_, R>, turn: &Turn, same: &TextRef) -> T
     if turn.has_output() && !prompt.trim().is_empty() { TextRef::of(prompt) } else { same.clone() }
 }
 
-fn ended<R: Loop>(draft: &Draft<'_, R>, role: Role, index: usize) -> String {
-    draft.turn(role, index).map_or_else(String::new, |turn| {
-        format!("turn {}, record {} at byte {}", turn.id, turn.last_record.id, turn.last_record.offset)
-    })
+fn ended<R: Loop>(draft: &Draft<'_, R>, role: Role, index: usize) -> Evidence {
+    draft.turn(role, index).map_or_else(|| Evidence::from(""), |turn| Evidence::end(draft, role, turn))
 }
 
 /// The class of a failure in words.

@@ -8,7 +8,7 @@ use super::draft::{Draft, later};
 use super::sending::Sending;
 use super::session::{self, Busy, IdleVerdict};
 use super::turns::{self, Reading};
-use super::{Wait, setback};
+use super::{By, Wait, setback};
 use crate::model::conversation::Turn;
 use crate::model::ids::Role;
 use crate::model::outbox::Entry;
@@ -71,19 +71,22 @@ pub(super) fn paused<R: Loop>(draft: &Draft<'_, R>) -> Option<Wait> {
             what: detail,
             since,
             ends: "goes on by itself".to_owned(),
+            by: By::Timer,
             deadline: Some(setback::goes_on_at(draft, told)),
+            ..Wait::default()
         });
     }
     if reason == PauseReason::Manual {
         let ends = "goes on when you say so".to_owned();
-        return Some(Wait { who: detail, what: String::new(), since, ends, deadline: None });
+        return Some(Wait { who: detail, what: String::new(), since, ends, by: By::Key, ..Wait::default() });
     }
     Some(Wait {
         who: "waits for you".to_owned(),
         what: detail,
         since,
         ends: "ends when you decide".to_owned(),
-        deadline: None,
+        by: By::Key,
+        ..Wait::default()
     })
 }
 
@@ -94,10 +97,11 @@ pub(super) fn delivery<R: Loop>(draft: &Draft<'_, R>) -> Option<Wait> {
     let name = draft.name(entry.target);
     let message = sending(&draft.rec, entry).thing();
     let since = Some(entry.last_key_at.or(entry.attempt_at).unwrap_or(entry.prepared_at));
-    let wait = |who: String, what: String, ends: &str, deadline| {
-        Some(Wait { who, what, since, ends: ends.to_owned(), deadline })
+    let asks_at = delivery::gives_up_at(draft, entry);
+    let wait = |who: String, what: String, (ends, by): (&str, By), deadline| {
+        Some(Wait { who, what, since, ends: ends.to_owned(), by, deadline, asks_at })
     };
-    let until_seen = "ends when its transcript shows it";
+    let until_seen = ("ends when its transcript shows it", By::Transcript);
     match delivery::next(draft, index) {
         Next::Runs | Next::Send | Next::Enter | Next::Copy => {
             wait(format!("sends {message} to {name}"), String::new(), until_seen, None)
@@ -108,26 +112,36 @@ pub(super) fn delivery<R: Loop>(draft: &Draft<'_, R>) -> Option<Wait> {
         }
         // It has said what it had to say: nothing but a quiet moment is missing.
         Next::Busy(idle) if is_settling(&idle) => {
-            wait(format!("{message} goes to {name}"), quiet(draft), "ends in a moment", quiet_end(&idle))
+            wait(format!("{message} goes to {name}"), quiet(draft), ("ends in a moment", By::Timer), quiet_end(&idle))
         }
         Next::Busy(idle) => {
             let who = format!("waits for {name} to be free");
-            wait(who, busy(draft, entry.target, &idle), &busy_ends(&name, &idle), None)
+            let (ends, by) = busy_ends(&name, &idle);
+            wait(who, busy(draft, entry.target, &idle), (&ends, by), None)
         }
         // Whether that lasts, and needs a person, is seen by whoever watches for longer than one look.
-        Next::Held(why) => wait(format!("{message} goes to {name}"), why, "goes out when that is gone", None),
+        // What was entered is not typed again: only its record, or a person, ends that.
+        Next::Held(why) if entry.entered => wait(format!("{message} goes to {name}"), why, until_seen, None),
+        Next::Held(why) => {
+            wait(format!("{message} goes to {name}"), why, ("goes out when that is gone", By::Pane), None)
+        }
         Next::OnItsWay(why) => wait(format!("{message} goes to {name}"), why.to_owned(), until_seen, None),
         Next::Quiet(at) | Next::EnterAt(at) => {
             let what = "not seen yet, and nothing of it is on its way".to_owned();
-            wait(format!("{message} goes to {name}"), what, "is tried again then", Some(at))
+            wait(format!("{message} goes to {name}"), what, ("is tried again then", By::Timer), Some(at))
         }
         Next::Paste => {
             let place = draft.side(entry.target).reach.map_or("", |reach| reach.place.as_str());
             let place = if place.is_empty() { String::new() } else { format!(": {place}") };
-            wait("waits for you".to_owned(), format!("paste {message} in {name}'s pane{place}"), until_seen, None)
+            wait(
+                "waits for you".to_owned(),
+                format!("paste {message} in {name}'s pane{place}"),
+                ("ends when its transcript shows it", By::Pane),
+                None,
+            )
         }
         Next::Gone(why) | Next::GiveUp(why) => {
-            wait(format!("{message} goes to {name}"), why, "ends when you decide", None)
+            wait(format!("{message} goes to {name}"), why, ("ends when you decide", By::Key), None)
         }
     }
 }
@@ -142,7 +156,9 @@ pub(super) fn side<R: Loop>(draft: &Draft<'_, R>, role: Role, does: &str) -> Wai
             what: format!("attempt {} to go on comes by itself", retry.n),
             since: newest.and_then(|turn| turn.ended_at),
             ends: "goes on by itself".to_owned(),
+            by: By::Timer,
             deadline: Some(retry.at),
+            ..Wait::default()
         };
     }
     match turns::read(draft, role) {
@@ -151,7 +167,8 @@ pub(super) fn side<R: Loop>(draft: &Draft<'_, R>, role: Role, does: &str) -> Wai
             what: newest.map_or_else(String::new, |turn| doing(draft, role, turn)),
             since: newest.and_then(|turn| turn.prompt.record.at),
             ends: format!("ends when {name} ends its turn"),
-            deadline: None,
+            by: By::Transcript,
+            ..Wait::default()
         },
         // The time is still that of its work: who has built for 25 minutes has not just begun.
         Reading::Busy(idle) if is_settling(&idle) && newest.is_some_and(Turn::is_answered) => Wait {
@@ -159,35 +176,45 @@ pub(super) fn side<R: Loop>(draft: &Draft<'_, R>, role: Role, does: &str) -> Wai
             what: quiet(draft),
             since: newest.and_then(|turn| turn.prompt.record.at),
             ends: "read in a moment".to_owned(),
+            by: By::Timer,
             deadline: quiet_end(&idle),
+            ..Wait::default()
         },
-        Reading::Busy(idle) => Wait {
-            who: format!("waits for {name} to be free"),
-            what: busy(draft, role, &idle),
-            since: newest.and_then(|turn| turn.ended_at.or(turn.prompt.record.at)),
-            ends: busy_ends(&name, &idle),
-            deadline: quiet_end(&idle),
-        },
+        Reading::Busy(idle) => {
+            let (ends, by) = busy_ends(&name, &idle);
+            Wait {
+                who: format!("waits for {name} to be free"),
+                what: busy(draft, role, &idle),
+                since: newest.and_then(|turn| turn.ended_at.or(turn.prompt.record.at)),
+                ends,
+                by,
+                deadline: quiet_end(&idle),
+                ..Wait::default()
+            }
+        }
         Reading::Prompt | Reading::Lost => Wait {
             who: format!("waits for {name}'s next answer"),
             what: newer_session(draft, role).unwrap_or_else(|| "nothing was sent: prompt it as you like".to_owned()),
             since: newest.and_then(|turn| turn.ended_at),
             ends: format!("ends when {name} has answered"),
-            deadline: None,
+            by: By::Transcript,
+            ..Wait::default()
         },
         Reading::Answer(_) => Wait {
             who: format!("{name} has answered"),
             what: "it is being read".to_owned(),
             since: newest.and_then(|turn| turn.prompt.record.at),
             ends: "ends at once".to_owned(),
-            deadline: None,
+            by: By::Itself,
+            ..Wait::default()
         },
         Reading::NoAnswer(_) | Reading::Interrupted(_) | Reading::Failed(..) => Wait {
             who: format!("{name} has ended its turn"),
             what: "it is being read".to_owned(),
             since: newest.and_then(|turn| turn.ended_at),
             ends: "ends at once".to_owned(),
-            deadline: None,
+            by: By::Itself,
+            ..Wait::default()
         },
     }
 }
@@ -255,14 +282,14 @@ fn quiet<R: Loop>(draft: &Draft<'_, R>) -> String {
     format!("in case more follows within {} s", draft.rec.knobs().debounce.div_ceil(1_000))
 }
 
-fn busy_ends(name: &str, idle: &IdleVerdict) -> String {
+fn busy_ends(name: &str, idle: &IdleVerdict) -> (String, By) {
     match idle.because.first() {
-        Some(Busy::Turn | Busy::Says) => format!("ends when {name} ends its turn"),
-        Some(Busy::Dialog(_) | Busy::Question(_)) => format!("ends when you have answered {name}"),
-        Some(Busy::QueuedPrompt) => format!("ends when {name} has taken it"),
-        Some(Busy::Background(_)) => "ends when they have reported".to_owned(),
-        Some(Busy::InFlight(_)) => "ends when that message is seen or given up".to_owned(),
-        Some(Busy::Quiet(_)) | None => "ends in a moment".to_owned(),
+        Some(Busy::Turn | Busy::Says) => (format!("ends when {name} ends its turn"), By::Transcript),
+        Some(Busy::Dialog(_) | Busy::Question(_)) => (format!("ends when you have answered {name}"), By::Pane),
+        Some(Busy::QueuedPrompt) => (format!("ends when {name} has taken it"), By::Transcript),
+        Some(Busy::Background(_)) => ("ends when they have reported".to_owned(), By::Transcript),
+        Some(Busy::InFlight(_)) => ("ends when that message is seen or given up".to_owned(), By::Transcript),
+        Some(Busy::Quiet(_)) | None => ("ends in a moment".to_owned(), By::Timer),
     }
 }
 

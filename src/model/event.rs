@@ -4,7 +4,7 @@
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
-use super::ids::{PairId, RunId, SessionId};
+use super::ids::{PairId, RecordKey, RunId, SessionId, SessionKey};
 
 /// One published event: a line of `events.jsonl`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -78,8 +78,49 @@ pub struct Decision {
     pub record: Option<String>,
     /// What was decided, in a sentence.
     pub what: String,
-    /// On which ground: a transcript record and its offset, a timer, a key.
+    /// On which ground, in words: a transcript record and its offset, a timer, a key.
     pub evidence: String,
+    /// The ground itself; `None` in lines of versions that did not write it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub ground: Option<Ground>,
     /// Whether it changed something (false: a remark).
     pub decided: bool,
+}
+
+impl Decision {
+    /// Whether it is about a record. A run's decisions are its own and those of its pairs, whose ids begin with the run's.
+    #[must_use]
+    pub fn is_of(&self, key: &RecordKey) -> bool {
+        self.record.as_deref().is_some_and(|record| {
+            record == key.as_str() || record.strip_prefix(key.as_str()).is_some_and(|rest| rest.starts_with(['-', '.']))
+        })
+    }
+}
+
+/// What a decision rests on.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "kind", rename_all = "snake_case")]
+pub enum Ground {
+    /// A place in an agent's transcript.
+    Record {
+        /// Whose.
+        session: SessionKey,
+        /// The file as it was called then; empty when there was none.
+        file: String,
+        /// The record, or the message that begins there.
+        record: String,
+        /// Where it begins, in bytes.
+        offset: u64,
+    },
+    /// A time that came.
+    Timer {
+        /// Which.
+        at: Timestamp,
+    },
+    /// An order of a person.
+    Key,
+    /// What was seen of a process, a pane, a queue or a file.
+    Seen,
+    /// A record or a setting of trellis' own.
+    Own,
 }

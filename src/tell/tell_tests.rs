@@ -37,7 +37,7 @@ pub fn run(name: &str) -> RunView {
         state_word: "going".to_owned(),
         since: at(0),
         sentence: "codex reviews · relay 3 of 10".to_owned(),
-        wait: Wait { who: String::new(), what: String::new(), since: None, ends: String::new(), deadline: None },
+        wait: Wait::default(),
         stage: None,
         phase: None,
         phases_expected: None,

@@ -154,7 +154,7 @@ impl App {
             .log
             .iter()
             .filter(|line| self.all_log || line.decided)
-            .filter(|line| of.as_ref().is_none_or(|key| belongs(line, key)))
+            .filter(|line| of.as_ref().is_none_or(|key| line.is_of(key)))
             .map(Arc::clone)
             .collect()
     }
@@ -226,11 +226,4 @@ impl App {
             Screen::Runs | Screen::Sessions | Screen::Log(_) => self.shown.clone(),
         }
     }
-}
-
-/// A run's lines are its own and those of its pairs, whose ids begin with the run's.
-fn belongs(line: &Decision, key: &RecordKey) -> bool {
-    line.record.as_deref().is_some_and(|record| {
-        record == key.as_str() || record.strip_prefix(key.as_str()).is_some_and(|rest| rest.starts_with(['-', '.']))
-    })
 }

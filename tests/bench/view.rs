@@ -48,7 +48,7 @@ fn run() -> RunView {
         state_word: "going".to_owned(),
         since: now(),
         sentence: "codex reviews".to_owned(),
-        wait: Wait { who: String::new(), what: String::new(), since: None, ends: String::new(), deadline: None },
+        wait: Wait::default(),
         stage: None,
         phase: Some(1),
         phases_expected: None,

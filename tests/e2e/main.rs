@@ -32,6 +32,7 @@ mod real_agents_headless;
 mod real_launch;
 mod saves;
 mod scenes;
+mod sealed;
 mod signals;
 mod stuck;
 mod telling;

@@ -5,6 +5,7 @@ mod launches;
 mod meanwhile;
 mod sessions;
 mod task;
+mod waits;
 mod world;
 
 use trellis::driver::core::{Input, Options};

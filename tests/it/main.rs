@@ -16,6 +16,7 @@
     reason = "a test fails by panicking, may look at the real clock and files, and is read once, not called by others"
 )]
 
+mod dependencies;
 mod driver;
 mod files;
 mod headless;
@@ -26,6 +27,7 @@ mod manual;
 mod real_run;
 mod screens;
 mod scripted;
+mod security;
 mod sim;
 mod store;
 mod tmux;

@@ -232,6 +232,7 @@ fn the_newest_decisions_come_back() {
             record: Some("p1".to_owned()),
             what: format!("decision {n}"),
             evidence: "record 7 at 1234".to_owned(),
+            ground: None,
             decided: true,
         };
         writing.append_decision(&decision).unwrap();

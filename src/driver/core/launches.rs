@@ -8,7 +8,7 @@ use super::acts::not_saved;
 use crate::driver::ports::{Agents, Job, Launched, Records, Transcripts};
 use crate::machine::launch;
 use crate::model::command::{Refusal, Reply};
-use crate::model::event::Decision;
+use crate::model::event::{Decision, Ground};
 use crate::model::ids::{Agent, SessionId, SessionKey};
 use crate::model::launch::{NewSession, Start, is_unnamed, unnamed};
 use crate::model::pair::SCHEMA;
@@ -268,7 +268,17 @@ impl<R: Records, T: Transcripts, A: Agents> Core<R, T, A> {
     }
 
     fn log_launch(&mut self, what: String, evidence: &str, now: Timestamp) {
-        self.tell(Decision { at: now, record: None, what, evidence: evidence.to_owned(), decided: true }, now);
+        self.tell(
+            Decision {
+                at: now,
+                record: None,
+                what,
+                evidence: evidence.to_owned(),
+                ground: Some(Ground::Seen),
+                decided: true,
+            },
+            now,
+        );
     }
 
     /// Sessions that an earlier driver left without a name are looked after again.

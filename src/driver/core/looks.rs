@@ -10,7 +10,7 @@ use super::kept::{Held, Kept};
 use crate::driver::ports::{Agents, Records, Transcripts};
 use crate::machine::{SentReport, Step, pair, run};
 use crate::model::command::Control;
-use crate::model::event::Decision;
+use crate::model::event::{Decision, Ground};
 use crate::model::ids::{PairId, RecordKey, RunId, SessionRef};
 use crate::model::pair::PairRecord;
 use crate::model::run::RunRecord;
@@ -167,6 +167,7 @@ impl<R: Records, T: Transcripts, A: Agents> Core<R, T, A> {
                 record: Some(key.as_str().to_owned()),
                 what: "stopped looking: the record changes with every look".to_owned(),
                 evidence: format!("{STEPS} steps on one input"),
+                ground: Some(Ground::Own),
                 decided: true,
             },
             now,

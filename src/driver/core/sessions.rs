@@ -9,7 +9,7 @@ use jiff::{SignedDuration, Timestamp};
 use super::Core;
 use crate::driver::ports::{Agents, Job, Outcome, Records, TranscriptRead, Transcripts};
 use crate::machine::{SentReport, TranscriptFact, Trees, session};
-use crate::model::event::Decision;
+use crate::model::event::{Decision, Ground};
 use crate::model::ids::{EntryId, RecordKey, SessionKey, SessionRef};
 use crate::model::outbox::Entry;
 use crate::model::pair::SCHEMA;
@@ -385,7 +385,7 @@ impl<R: Records, T: Transcripts, A: Agents> Core<R, T, A> {
         }
         for record in records {
             let (what, evidence) = (what.to_owned(), evidence.to_owned());
-            self.tell(Decision { at: now, record, what, evidence, decided: true }, now);
+            self.tell(Decision { at: now, record, what, evidence, ground: Some(Ground::Seen), decided: true }, now);
         }
     }
 

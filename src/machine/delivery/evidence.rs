@@ -1,5 +1,6 @@
 //! What is seen of an entry in flight: delivered, queued, or of a stopped record nothing any more.
 
+use super::super::grounds::Evidence;
 use jiff::SignedDuration;
 
 use super::super::common::Loop;
@@ -70,7 +71,8 @@ fn delivered<R: Loop>(draft: &mut Draft<'_, R>, index: usize, turn: usize, liken
     let entry = entry.clone();
     let how = if entry.altered { "was seen inside a longer text" } else { "was seen" };
     let what = format!("{} {how} by {}", words::sending(&draft.rec, &entry).thing(), draft.name(role));
-    draft.decide(what, format!("{}, message {}", prompts::evidence(seen), entry.id));
+    let evidence = Evidence::prompt(draft, role, seen).and(&format!(", message {}", entry.id));
+    draft.decide(what, evidence);
     prompts::follow_delivery(draft, role, turn);
     Some(Arrived { entry, role, turn })
 }
@@ -93,7 +95,7 @@ fn queue<R: Loop>(draft: &mut Draft<'_, R>, index: usize) {
     } else {
         (format!("{} left the agent's queue and was not seen", entry.id), "its queue or its process is gone")
     };
-    draft.decide(what, evidence);
+    draft.decide(what, Evidence::seen(evidence));
 }
 
 fn stands_in_queue<R: Loop>(draft: &Draft<'_, R>, entry: &Entry) -> bool {
@@ -150,7 +152,7 @@ pub(in crate::machine) fn settle<R: Loop>(draft: &mut Draft<'_, R>) {
     if let Some(entry) = draft.rec.outbox_mut().get_mut(index) {
         entry.state = EntryState::Abandoned;
         let what = format!("{} of a stopped record is given up", entry.id);
-        draft.decide(what, "no sign of it for a minute, and nothing of it is on its way");
+        draft.decide(what, Evidence::seen("no sign of it for a minute, and nothing of it is on its way"));
     }
 }
 

@@ -147,7 +147,7 @@ pub(super) fn keep_quiet_time<R: Loop>(draft: &mut Draft<'_, R>, index: usize, n
 
 /// When a person is asked about an entry in flight. Time in a queue, in a process's hands and time in which nobody looked
 /// do not count.
-pub(super) fn gives_up_at<R: Loop>(draft: &Draft<'_, R>, entry: &Entry) -> Option<Timestamp> {
+pub(in crate::machine) fn gives_up_at<R: Loop>(draft: &Draft<'_, R>, entry: &Entry) -> Option<Timestamp> {
     if !entry.in_flight() || entry.by_hand || entry.state == EntryState::Queued {
         return None;
     }

@@ -2,6 +2,7 @@
 
 use super::super::common::Loop as _;
 use super::super::draft::Draft;
+use super::super::grounds::Evidence;
 use super::super::session::{Busy, background};
 use super::super::turns;
 use super::super::{Effect, PairOrder, Scene, Step, orders, prompts};
@@ -51,7 +52,7 @@ fn on_active(draft: &mut Pair<'_>, control: &Control) -> Outcome {
     match control {
         Control::Pause if paused.is_some() => no("it is paused already"),
         Control::Pause => {
-            draft.pause(PauseReason::Manual, "paused by you", "a key");
+            draft.pause(PauseReason::Manual, "paused by you", Evidence::key());
             Ok(())
         }
         Control::Resume if paused.is_none() => no("it is not paused"),
@@ -59,12 +60,12 @@ fn on_active(draft: &mut Pair<'_>, control: &Control) -> Outcome {
         Control::Retry => {
             refuse_while_flying(draft)?;
             anew(draft)?;
-            stop(draft, PairStop::Manual, "reviewed again from the start");
+            stop(draft, PairStop::Manual, Evidence::order("reviewed again from the start"));
             Ok(())
         }
         Control::Accept => {
             draft.rec.accepted_by = Some("user".to_owned());
-            stop(draft, PairStop::Lgtm, "accepted by you");
+            stop(draft, PairStop::Lgtm, Evidence::order("accepted by you"));
             Ok(())
         }
         Control::AsFeedback => as_feedback(draft),
@@ -88,7 +89,7 @@ fn on_active(draft: &mut Pair<'_>, control: &Control) -> Outcome {
             Ok(())
         }
         Control::Stop => {
-            stop(draft, PairStop::Manual, "stopped by you");
+            stop(draft, PairStop::Manual, Evidence::order("stopped by you"));
             Ok(())
         }
         Control::More { .. } => {
@@ -169,7 +170,7 @@ fn as_feedback(draft: &mut Pair<'_>) -> Outcome {
         return no("no near miss waits");
     }
     prompts::mark_all_seen(draft);
-    draft.go_on("goes on: the near miss is feedback", "a key");
+    draft.go_on("goes on: the near miss is feedback", Evidence::key());
     judge::as_feedback(draft)
         .ok_or_else(|| Refusal::not_now("that answer is not in the reviewer's transcript any more: write to a side"))
 }
@@ -195,7 +196,7 @@ fn force(draft: &mut Pair<'_>) -> Outcome {
     if !draft.changed() {
         return no("something else is waited for, too");
     }
-    draft.decide(format!("does not wait for {}", skipped.join(" and ")), "a key");
+    draft.decide(format!("does not wait for {}", skipped.join(" and ")), Evidence::key());
     Ok(())
 }
 
@@ -216,7 +217,7 @@ fn skippable(draft: &Pair<'_>, role: Role) -> Vec<String> {
 fn confirm(draft: &mut Pair<'_>, answer: &Confirm) -> Outcome {
     let Some(pending) = draft.rec.pending_confirm.clone() else { return no("no relay waits for your look") };
     if *answer == Confirm::Stop {
-        stop(draft, PairStop::Manual, "stopped by you");
+        stop(draft, PairStop::Manual, Evidence::order("stopped by you"));
         return Ok(());
     }
     if draft.rec.paused_reason.is_some() {
@@ -253,7 +254,7 @@ fn confirm(draft: &mut Pair<'_>, answer: &Confirm) -> Outcome {
     prompts::mark_all_seen(draft);
     draft.rec.pending_confirm = None;
     spend(draft, from, source);
-    draft.decide("the relay is dropped: its answer is not offered again", "a key");
+    draft.decide("the relay is dropped: its answer is not offered again", Evidence::key());
     Ok(())
 }
 
@@ -304,7 +305,7 @@ fn configure(draft: &mut Pair<'_>, changes: &serde_json::Map<String, serde_json:
     }
     create::check(&config)?;
     draft.rec.config = config;
-    draft.decide(format!("settings changed: {}", changed_fields.join(", ")), by.to_owned());
+    draft.decide(format!("settings changed: {}", changed_fields.join(", ")), Evidence::order(by));
     let at = draft.now();
     draft.rec.config_history.push(ConfigChange { at, changed_fields, by: by.to_owned() });
     draft.event(EventKind::PairConfigChanged, None);
@@ -334,7 +335,7 @@ fn rename(draft: &mut Pair<'_>, role: Role, session: crate::model::ids::SessionR
     }
     draft.rec.spent = None;
     if draft.rec.paused_reason == Some(PauseReason::SessionChanged) {
-        draft.go_on("goes on in the new session", "a key");
+        draft.go_on("goes on in the new session", Evidence::key());
     }
 }
 

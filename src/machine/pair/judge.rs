@@ -2,6 +2,7 @@
 
 use super::super::common::Loop as _;
 use super::super::draft::Message;
+use super::super::grounds::Evidence;
 use super::super::{delivery, turns};
 use super::steps::{Pair, implementer_text, relay_due, relay_text, stop};
 use super::{fill, prompt};
@@ -32,18 +33,18 @@ fn to_reviewer(draft: &mut Pair<'_>, index: usize) {
 fn review(draft: &mut Pair<'_>, index: usize) {
     let Some(turn) = draft.turn(Role::Reviewer, index) else { return };
     let (Some(source), Some(answer)) = (turns::answer_id(turn), turn.answer.as_ref()) else { return };
-    let evidence = format!("turn {}, message {}", source.turn_id, source.message_id);
+    let evidence = Evidence::answer(draft, Role::Reviewer, &source.turn_id);
     match verdict::stop_signal(&answer.text, &draft.rec.config.stop_signal) {
-        Verdict::Match { why, .. } => approved(draft, &format!("{evidence}: {why}")),
+        Verdict::Match { why, .. } => approved(draft, evidence.and(&format!(": {why}"))),
         Verdict::NearMiss { line, why, .. } => {
-            near_miss(draft, source, &answer.text, &line, &format!("{evidence}: {why}"));
+            near_miss(draft, source, &answer.text, &line, evidence.and(&format!(": {why}")));
         }
         Verdict::None { .. } => feedback(draft, source, &answer.text),
     }
 }
 
 /// The signal was given. It stands for what the reviewer was given, and only while the implementer has nothing newer.
-fn approved(draft: &mut Pair<'_>, evidence: &str) {
+fn approved(draft: &mut Pair<'_>, evidence: Evidence) {
     let idle = turns::idle(draft, Role::Implementer);
     if !idle.is_idle() {
         delivery::wake_when_free(draft, Role::Implementer, &idle);
@@ -83,7 +84,7 @@ fn with_first_answer(draft: &Pair<'_>, answer: &str) -> String {
     }
 }
 
-fn near_miss(draft: &mut Pair<'_>, source: AnswerId, answer: &str, line: &str, evidence: &str) {
+fn near_miss(draft: &mut Pair<'_>, source: AnswerId, answer: &str, line: &str, evidence: Evidence) {
     let asked = draft.rec.clarify.as_ref().is_some_and(|clarify| clarify.asked);
     let rule = match draft.rec.config.near_miss {
         // In front of a person's look there is no question to the reviewer either, and without words none can be asked.

@@ -2,6 +2,7 @@
 
 use super::super::common::Loop as _;
 use super::super::delivery::{self, evidence::Arrived};
+use super::super::grounds::Evidence;
 use super::super::turns::{self, Reading};
 use super::super::{prompts, setback};
 use super::judge;
@@ -65,7 +66,7 @@ pub(super) fn resume(draft: &mut Pair<'_>) -> Result<(), Refusal> {
         return Err(Refusal::not_now("another session answers there: follow it, or stop"));
     }
     prompts::mark_all_seen(draft);
-    draft.go_on("goes on, as you said", "a key");
+    draft.go_on("goes on, as you said", Evidence::key());
     draft.rec.retry = None;
     if reason == Some(PauseReason::NearMiss) && !reviewer_answered_anew(draft) {
         return judge::as_feedback(draft).ok_or_else(|| {

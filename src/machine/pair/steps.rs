@@ -4,6 +4,7 @@
 use super::super::common::Loop as _;
 use super::super::delivery::{self, evidence};
 use super::super::draft::{Draft, Message};
+use super::super::grounds::Evidence;
 use super::super::guard::{self, End};
 use super::super::turns::{self, Reading};
 use super::super::{prompts, setback, words};
@@ -53,7 +54,7 @@ pub(super) fn goes(draft: &mut Pair<'_>) {
     }
     if let Some(stranger) = prompts::first_stranger(draft) {
         let detail = prompts::describe(draft, &stranger);
-        let evidence = draft.turn(stranger.role, stranger.index).map(prompts::evidence).unwrap_or_default();
+        let evidence = prompts::evidence(draft, &stranger);
         return draft.pause(PauseReason::UserTyped, detail, evidence);
     }
     if draft.rec.open().is_some() {
@@ -85,12 +86,12 @@ fn ended(draft: &mut Pair<'_>, end: End) {
     match end {
         End::PutAway(role) => {
             let name = draft.name(role);
-            stop(draft, PairStop::SessionTrashed, &format!("{name} was put away"));
+            stop(draft, PairStop::SessionTrashed, format!("{name} was put away"));
         }
         End::Deleted(role) => {
             draft.rec.restart_unresolvable = guard::at_start(draft, draft.rec.last_persisted_at);
             let name = draft.name(role);
-            stop(draft, PairStop::PeerError, &format!("the transcript of {name} was deleted"));
+            stop(draft, PairStop::PeerError, Evidence::seen(format!("the transcript of {name} was deleted")));
         }
     }
 }
@@ -118,7 +119,7 @@ fn await_answer(draft: &mut Pair<'_>, role: Role) {
         Reading::Lost => {
             let name = draft.name(role);
             let detail = format!("{name}: what is waited for is not in its transcript any more");
-            draft.pause(PauseReason::AgentGone, detail, "its transcript");
+            draft.pause(PauseReason::AgentGone, detail, Evidence::seen("its transcript"));
         }
     }
 }
@@ -135,7 +136,7 @@ fn due_again(draft: &mut Pair<'_>, role: Role) -> bool {
     let working = draft.conversation(role).is_some_and(Conversation::is_open);
     if newer || working || due.source_message_id.is_none() {
         draft.rec.due = None;
-        draft.decide("what was due is replaced by a newer answer", format!("turn {}", due.source_turn_id));
+        draft.decide("what was due is replaced by a newer answer", Evidence::answer(draft, role, &due.source_turn_id));
         return true;
     }
     draft.rec.due = None;
@@ -155,7 +156,10 @@ fn confirm(draft: &mut Pair<'_>) {
         .conversation(source)
         .and_then(|conversation| turns::newest_answer_after(conversation, &shown).map(|at| (conversation, at)));
     if let Some((conversation, at)) = newer {
-        let evidence = conversation.turns.get(at).map(|turn| format!("turn {}", turn.id)).unwrap_or_default();
+        let evidence = conversation
+            .turns
+            .get(at)
+            .map_or_else(|| Evidence::from(""), |turn| Evidence::answer(draft, source, &turn.id));
         draft.rec.pending_confirm = None;
         draft.rec.step = Some(awaiting(source));
         let name = draft.name(source);
@@ -184,19 +188,20 @@ pub(super) fn relay_due(draft: &mut Pair<'_>, direction: Direction, source: Answ
             source_message_id: Some(source.message_id),
             text: TextRef::of(text),
         });
-        return stop(draft, PairStop::MaxRounds, &detail);
+        return stop(draft, PairStop::MaxRounds, detail);
     }
     if answered_before(draft, direction, &source) {
         draft.decide(
             "that answer was relayed and answered before: it is not sent again",
-            format!("turn {}", source.turn_id),
+            Evidence::answer(draft, direction.target().other(), &source.turn_id),
         );
         draft.rec.spent = Some(source);
         return;
     }
     if draft.rec.config.confirm_before_relay {
         draft.rec.step = Some(PairStep::ConfirmRelay);
-        draft.decide("a relay waits for your look", format!("turn {}", source.turn_id));
+        let evidence = Evidence::answer(draft, direction.target().other(), &source.turn_id);
+        draft.decide("a relay waits for your look", evidence);
         draft.event(EventKind::PairConfirmPending, None);
         draft.rec.pending_confirm = Some(PendingConfirm {
             direction,
@@ -273,7 +278,7 @@ pub(super) fn relayed(draft: &mut Pair<'_>, entry: &Entry, direction: Direction,
 }
 
 /// Ends the pair: what was never begun is withdrawn, what is in flight is observed until it ends.
-pub(super) fn stop(draft: &mut Pair<'_>, reason: PairStop, why: &str) {
+pub(super) fn stop(draft: &mut Pair<'_>, reason: PairStop, why: impl Into<Evidence>) {
     let now = draft.now();
     for entry in &mut draft.rec.outbox {
         if entry.state == EntryState::Prepared && entry.attempts == 0 {

@@ -4,7 +4,7 @@ use super::super::draft::Draft;
 use super::super::session::Busy;
 use super::super::turns::{self, Reading};
 use super::super::words;
-use super::super::{Scene, Wait};
+use super::super::{By, Scene, Wait};
 use super::steps::Pair;
 use crate::model::ids::Role;
 use crate::model::pair::{PairRecord, PairStep};
@@ -49,7 +49,8 @@ fn review(draft: &Pair<'_>) -> Wait {
         what: words::busy(draft, Role::Implementer, &idle),
         since: draft.conversation(Role::Reviewer).and_then(|conversation| conversation.newest()?.ended_at),
         ends: if running { format!("ends when {name} ends its turn") } else { format!("ends when {name} is free") },
-        deadline: None,
+        by: By::Transcript,
+        ..Wait::default()
     }
 }
 
@@ -67,6 +68,7 @@ fn confirm(draft: &Pair<'_>) -> Wait {
             .join("; "),
         since: draft.conversation(pending.target.other()).and_then(|conversation| conversation.newest()?.ended_at),
         ends: "ends when you send or drop it".to_owned(),
-        deadline: None,
+        by: By::Key,
+        ..Wait::default()
     }
 }

@@ -3,6 +3,7 @@
 use super::super::common::Loop as _;
 use super::super::delivery::{self, evidence::Arrived};
 use super::super::draft::Message;
+use super::super::grounds::Evidence;
 use super::super::turns;
 use super::super::{ledger::Origin, prompts};
 use super::baseline::{self, Run};
@@ -71,7 +72,9 @@ fn begun_by_somebody(draft: &mut Run<'_>, pair: Option<&PairRecord>) -> bool {
             if untouched {
                 return false;
             }
-            let evidence = conversation.newest().map_or_else(String::new, |turn| format!("turn {}", turn.id));
+            let evidence = conversation
+                .newest()
+                .map_or_else(|| Evidence::from(""), |turn| Evidence::answer(draft, Role::Implementer, &turn.id));
             baseline::set_to_answer(draft, Some(&reviewed));
             to_probe(draft, "has gone on since the reviewed answer: that is the next phase", evidence);
             true
@@ -80,7 +83,10 @@ fn begun_by_somebody(draft: &mut Run<'_>, pair: Option<&PairRecord>) -> bool {
         After::Accept | After::Skip => {
             let Some(first) = first_human_since_decision(draft) else { return false };
             let Some(conversation) = draft.conversation(Role::Implementer) else { return false };
-            let evidence = conversation.turns.get(first).map(prompts::evidence).unwrap_or_default();
+            let evidence = conversation
+                .turns
+                .get(first)
+                .map_or_else(|| Evidence::from(""), |turn| Evidence::prompt(draft, Role::Implementer, turn));
             let before =
                 conversation.turns.get(..first).unwrap_or_default().iter().rev().find(|turn| turn.outcome.is_some());
             set_to_turn(draft, before);
@@ -106,7 +112,7 @@ fn set_to_turn(draft: &mut Run<'_>, turn: Option<&Turn>) {
 }
 
 /// No prompt: what comes next is the phase.
-fn to_probe(draft: &mut Run<'_>, what: &str, evidence: String) {
+fn to_probe(draft: &mut Run<'_>, what: &str, evidence: Evidence) {
     if draft.rec.open_entry().is_some() {
         delivery::take_back(draft, "the implementer has gone on without it");
     }

@@ -2,6 +2,7 @@
 //! are in `decisions`; what belongs to the pair is handed on to it.
 
 use super::super::draft::Draft;
+use super::super::grounds::Evidence;
 use super::super::turns::{self, Bound};
 use super::super::{Effect, PairOrder, Scene, Step, delivery, orders, pair, prompts, setback};
 use super::baseline::{self, Run};
@@ -74,7 +75,7 @@ fn on_active(draft: &mut Run<'_>, pairs: &[&PairRecord], control: &Control) -> O
         Control::Configure { changes, by } => configure(draft, pairs, changes, by),
         Control::Follow => follow(draft, pairs),
         Control::Stop => {
-            stop(draft, pairs, RunStop::Manual, AttemptStatus::Stopped, "stopped by you");
+            stop(draft, pairs, RunStop::Manual, AttemptStatus::Stopped, Evidence::order("stopped by you"));
             Ok(())
         }
         Control::RunOn | Control::Discard => no("it is still active: stop it first"),
@@ -158,7 +159,7 @@ fn pause(draft: &mut Run<'_>, pairs: &[&PairRecord]) -> Outcome {
         return no("it is paused already");
     }
     draft.rec.paused_pair = live_pair(draft, pairs);
-    draft.pause(PauseReason::Manual, "paused by you", "a key");
+    draft.pause(PauseReason::Manual, "paused by you", Evidence::key());
     order_pair(draft, pairs, &PairOrder::Pause);
     Ok(())
 }
@@ -191,7 +192,7 @@ fn resume(draft: &mut Run<'_>, pairs: &[&PairRecord]) -> Outcome {
         _ => {}
     }
     prompts::mark_all_seen(draft);
-    draft.go_on("goes on, as you said", "a key");
+    draft.go_on("goes on, as you said", Evidence::key());
     draft.rec.retry = None;
     if draft.rec.paused_pair.is_none() {
         draft.rec.paused_pair = live_pair(draft, pairs);
@@ -265,7 +266,7 @@ fn ask(draft: &mut Run<'_>) -> Outcome {
         return Err(Refusal::not_now(message));
     }
     draft.rec.step = Some(RunStep::Advance);
-    draft.decide("the first phase is asked for", "a key");
+    draft.decide("the first phase is asked for", Evidence::key());
     Ok(())
 }
 
@@ -285,7 +286,7 @@ fn configure(
         draft.rec.name.clone_from(&config.name);
     }
     draft.rec.config = config;
-    draft.decide(format!("settings changed: {}", changed_fields.join(", ")), by.to_owned());
+    draft.decide(format!("settings changed: {}", changed_fields.join(", ")), Evidence::order(by));
     let at = draft.now();
     draft.rec.config_history.push(ConfigChange { at, changed_fields, by: by.to_owned() });
     draft.event(EventKind::ChecklistConfigChanged, None);
@@ -325,7 +326,7 @@ fn follow(draft: &mut Run<'_>, pairs: &[&PairRecord]) -> Outcome {
         }
     }
     if draft.rec.paused_reason == changed {
-        draft.go_on("goes on in the new session", "a key");
+        draft.go_on("goes on in the new session", Evidence::key());
     }
     if let Some(pair) = pair {
         draft.effect(Effect::OrderPair(pair.id.clone(), PairOrder::Follow));

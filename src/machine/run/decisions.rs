@@ -1,5 +1,6 @@
 //! Decisions of a person about a phase: review it again, more relays, accept it, leave it out (`loops.md` §5.3).
 
+use super::super::grounds::Evidence;
 use super::super::{pair, prompts};
 use super::baseline::Run;
 use super::controls::{Outcome, no, refuse_in_flight};
@@ -114,7 +115,7 @@ pub(super) fn skip(draft: &mut Run<'_>, pairs: &[&PairRecord]) -> Outcome {
     draft.rec.phases_done = draft.rec.phases_done.saturating_add(1);
     withdraw(draft);
     prompts::mark_all_seen(draft);
-    draft.decide(format!("phase {} is left out", draft.rec.phases_done), "a key");
+    draft.decide(format!("phase {} is left out", draft.rec.phases_done), Evidence::key());
     to_advance(draft, After::Skip);
     unpause(draft, "goes on with the next phase");
     Ok(())
@@ -132,6 +133,6 @@ fn withdraw(draft: &mut Run<'_>) {
 /// A decision lets a run go on that waited for one; what a person paused stays paused.
 fn unpause(draft: &mut Run<'_>, why: &str) {
     if !matches!(draft.rec.paused_reason, None | Some(PauseReason::Manual)) && draft.rec.is_active() {
-        draft.go_on(why, "a key");
+        draft.go_on(why, Evidence::key());
     }
 }

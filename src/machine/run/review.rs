@@ -1,5 +1,6 @@
 //! The step `review`: the attempt, its pair, and what the pair's end means for the run (`loops.md` §5.2, §6).
 
+use super::super::grounds::Evidence;
 use jiff::Timestamp;
 
 use super::super::common::Loop as _;
@@ -11,7 +12,7 @@ use super::find;
 use super::steps::{live_pair, stop};
 use crate::model::command::{Control, Refusal};
 use crate::model::config::PairConfig;
-use crate::model::event::{Decision, EventKind};
+use crate::model::event::{Decision, EventKind, Ground};
 use crate::model::ids::{PairId, RecordKey, Role, TurnId};
 use crate::model::outbox::Purpose;
 use crate::model::pair::{Kickoff, PairRecord, PairState, PairStop, PauseReason};
@@ -31,13 +32,13 @@ pub(super) fn phase_answered(draft: &mut Run<'_>, pairs: &[&PairRecord], index: 
             return;
         }
         if !baseline::edited_since(draft, index) {
-            let evidence = format!("turn {}, message {}: {}", turn.id, answer.message_id, verdict.why());
-            return stop(draft, pairs, RunStop::Completed, AttemptStatus::Stopped, &evidence);
+            let evidence = Evidence::answer(draft, Role::Implementer, &turn.id).and(&format!(": {}", verdict.why()));
+            return stop(draft, pairs, RunStop::Completed, AttemptStatus::Stopped, evidence);
         }
         whole_turn = true;
         draft.decide(
             "the completion signal came with edited files: that is reviewed first",
-            format!("turn {}", turn.id),
+            Evidence::answer(draft, Role::Implementer, &turn.id),
         );
     }
     let running = if whole_turn { draft.rec.edited_completions.saturating_add(1) } else { 0 };
@@ -87,7 +88,7 @@ pub(super) fn begin(draft: &mut Run<'_>, turn: &TurnId, whole_turn: bool) {
         whole_turn,
         blockers_only: false,
     });
-    draft.decide(format!("phase {n} goes to the reviewer"), format!("turn {turn}"));
+    draft.decide(format!("phase {n} goes to the reviewer"), Evidence::answer(draft, Role::Implementer, turn));
     draft.event(EventKind::ChecklistPhaseStarted, None);
 }
 
@@ -221,7 +222,7 @@ pub(super) fn outcome(draft: &mut Run<'_>, pairs: &[&PairRecord]) {
                 _ if at_start => RunStop::ServerRestarted,
                 _ => RunStop::PeerError,
             };
-            stop(draft, pairs, stopped, AttemptStatus::Error, &evidence);
+            stop(draft, pairs, stopped, AttemptStatus::Error, evidence);
         }
         Some(PairStop::Manual) | None => {
             close(draft, pairs, AttemptStatus::Stopped, None);
@@ -249,8 +250,8 @@ pub(super) fn agreed(draft: &mut Run<'_>, pairs: &[&PairRecord], by: &str, after
     draft.rec.phases_done = draft.rec.phases_done.saturating_add(1);
     draft.event(EventKind::ChecklistPhaseConverged, None);
     let (who, evidence) = match by {
-        "user" => ("accepted by you", "a key"),
-        _ => ("agreed by the reviewer", "the end of its review"),
+        "user" => ("accepted by you", Evidence::key()),
+        _ => ("agreed by the reviewer", Evidence::from("the end of its review")),
     };
     draft.decide(format!("phase {} is {who}", draft.rec.phases_done), evidence);
     if draft.rec.edited_completions >= 2 {
@@ -372,6 +373,7 @@ pub(super) fn refused(record: &RunRecord, refusal: &Refusal, now: Timestamp) -> 
         record: Some(run.id.to_string()),
         what: format!("paused: {}", refusal.message),
         evidence: "its pair was refused".to_owned(),
+        ground: Some(Ground::Own),
         decided: true,
     };
     Step {

@@ -1,6 +1,7 @@
 //! What a look concludes for a run, in the order of `loops.md` §2. Review is in `review`, the next phase in `asking`.
 
 use super::super::delivery::{self, evidence};
+use super::super::grounds::Evidence;
 use super::super::guard::{self, End};
 use super::super::turns::Reading;
 use super::super::{setback, words};
@@ -99,7 +100,7 @@ pub(super) fn unanswered(draft: &mut Run<'_>, reading: Reading) {
         }
         Reading::Lost => {
             let detail = format!("{}: what is waited for is not in its transcript any more", draft.name(role));
-            draft.pause(PauseReason::AgentGone, detail, "its transcript");
+            draft.pause(PauseReason::AgentGone, detail, Evidence::seen("its transcript"));
         }
     }
 }
@@ -114,11 +115,17 @@ fn ended(draft: &mut Run<'_>, pairs: &[&PairRecord], end: End) {
             (reason, format!("the transcript of {} was deleted", draft.name(role)))
         }
     };
-    stop(draft, pairs, reason, AttemptStatus::Error, &why);
+    stop(draft, pairs, reason, AttemptStatus::Error, why);
 }
 
 /// Ends the run: its attempt is closed, its pair is ordered to stop, what was never begun is withdrawn.
-pub(super) fn stop(draft: &mut Run<'_>, pairs: &[&PairRecord], reason: RunStop, attempt: AttemptStatus, why: &str) {
+pub(super) fn stop(
+    draft: &mut Run<'_>,
+    pairs: &[&PairRecord],
+    reason: RunStop,
+    attempt: AttemptStatus,
+    why: impl Into<Evidence>,
+) {
     let now = draft.now();
     if draft.rec.step == Some(RunStep::Review) {
         review::close(draft, pairs, attempt, None);

@@ -1,7 +1,7 @@
 //! What a run waits for, in words.
 
 use super::super::draft::Draft;
-use super::super::{Scene, Wait, pair, turns, words};
+use super::super::{By, Scene, Wait, pair, turns, words};
 use super::baseline::Run;
 use super::find;
 use crate::model::ids::Role;
@@ -28,7 +28,8 @@ pub(super) fn wait(record: &RunRecord, pairs: &[&PairRecord], scene: &Scene<'_>)
                 what: "the review is being set up".to_owned(),
                 since: record.attempt().map(|attempt| attempt.started_at),
                 ends: "ends at once".to_owned(),
-                deadline: None,
+                by: By::Itself,
+                ..Wait::default()
             },
         },
         Some(RunStep::Advance) => advance(&draft),

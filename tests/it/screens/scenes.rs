@@ -71,7 +71,7 @@ pub fn run(name: &str) -> RunView {
             what: "reads src/checkout.rs".to_owned(),
             since: Some(ago(120)),
             ends: "ends when codex ends its turn".to_owned(),
-            deadline: None,
+            ..Wait::default()
         },
         stage: Some(Stage::Review),
         phase: Some(3),
@@ -284,7 +284,7 @@ pub fn first_wait() -> RunView {
         what: "nothing was sent".to_owned(),
         since: Some(ago(12)),
         ends: String::new(),
-        deadline: None,
+        ..Wait::default()
     };
     run.impossible.retain(|(name, _)| name != "ask");
     run
@@ -442,6 +442,7 @@ fn log() -> Vec<Arc<Decision>> {
             record: Some("checkout".to_owned()),
             what: what.to_owned(),
             evidence: evidence.to_owned(),
+            ground: None,
             decided,
         })
     };

@@ -84,6 +84,7 @@ pub fn hostile() -> Projection {
         record: None,
         what: HOSTILE.to_owned(),
         evidence: HOSTILE.to_owned(),
+        ground: None,
         decided: true,
     })];
     let mut thread = talk();
