@@ -94,7 +94,12 @@ fn table(told: &Told<'_>, columns: usize, now: Timestamp, zone: &TimeZone) -> St
         page.say(0, "");
         page.wait(waiting, told.driven, now, zone);
     }
-    page.lines.iter().map(|line| format!("{}\n", line.trim_end())).collect()
+    let mut text = String::new();
+    for line in &page.lines {
+        text.push_str(line.trim_end());
+        text.push('\n');
+    }
+    text
 }
 
 /// The lines of a table.

@@ -133,3 +133,35 @@ fn no_part_is_unsafe() {
     assert_eq!(manifest["lints"]["rust"]["unsafe_code"].as_str(), Some("forbid"));
     only(&places(&["unsafe "]), &[]);
 }
+
+/// What the threat model says to be held is held by tests that exist.
+#[test]
+fn the_threat_model_names_tests_that_exist() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let page = fs::read_to_string(root.join("docs/security.md")).unwrap();
+    let mut tests = String::new();
+    let mut folders: Vec<PathBuf> = vec![root.join("src"), root.join("tests")];
+    while let Some(folder) = folders.pop() {
+        for entry in fs::read_dir(folder).unwrap() {
+            let path = entry.unwrap().path();
+            if path.is_dir() {
+                folders.push(path);
+            } else if path.extension().is_some_and(|ending| ending == "rs") {
+                tests.push_str(&fs::read_to_string(&path).unwrap());
+            }
+        }
+    }
+    let is_name = |word: &&str| {
+        word.matches('_').count() > 1
+            && word.bytes().all(|sign| sign.is_ascii_lowercase() || sign.is_ascii_digit() || sign == b'_')
+    };
+    let rows = page.lines().filter(|line| line.starts_with("| ") || line.contains("(`"));
+    let named: Vec<&str> = rows.flat_map(|row| row.split('`').skip(1).step_by(2)).filter(is_name).collect();
+    assert!(named.len() >= 25, "{named:?}");
+    // Some are made by a macro from their names.
+    let missing: Vec<_> = named
+        .iter()
+        .filter(|name| !tests.contains(&format!("fn {name}(")) && !tests.contains(&format!("{name}: \"")))
+        .collect();
+    assert!(missing.is_empty(), "{missing:?}");
+}
