@@ -72,14 +72,18 @@ pub(super) fn put_back(value: &mut Value, unknown: &Unknown) {
 }
 
 /// The items of a list by what identifies them: a message's id, a relay's number, else the place. Old ones move out of
-/// the lists of messages and relays, so their place does not.
+/// the lists of messages and relays, so their place does not. Of items with one identity each has its own name all the same.
 fn identified(list: &[Value]) -> impl Iterator<Item = (String, &Value)> {
-    list.iter().enumerate().map(|(place, item)| {
+    let mut seen: BTreeMap<String, usize> = BTreeMap::new();
+    list.iter().enumerate().map(move |(place, item)| {
         let name = match (item.get("id"), item.get("n"), item.get("direction")) {
             (Some(Value::String(id)), ..) => format!("id {id}"),
             (_, Some(n), Some(_)) => format!("n {n}"),
             _ => format!("place {place}"),
         };
+        let before = seen.entry(name.clone()).or_default();
+        *before += 1;
+        let name = if *before == 1 { name } else { format!("{name}, the {before}th") };
         (name, item)
     })
 }

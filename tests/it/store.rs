@@ -388,6 +388,21 @@ fn unknown_fields_inside_lists_and_parts_survive_a_save() {
     assert_eq!((&after["outbox"][0]["gone"], &after["outbox"][49]["later"]), (&Value::Null, &Value::Null));
 }
 
+/// A file that was edited may give two items one number: what one of them lacks is not put into the other.
+#[test]
+fn unknown_fields_of_items_with_one_identity_are_not_mixed() {
+    let disk = SimFiles::new();
+    let mut two = pair("p1");
+    two.rounds = vec![round(1, "one"), round(1, "another")];
+    two.rounds[0].work = Some(trellis::model::tree::Work::First);
+    store(&disk).save_pair(&two).unwrap();
+    let mut again = store(&disk);
+    let mut loaded = again.load().pairs.remove(0);
+    loaded.revision += 1;
+    again.save_pair(&loaded).unwrap();
+    assert_eq!(store(&disk).load().pairs, [loaded]);
+}
+
 #[test]
 fn a_disk_that_fails_while_loading_loses_nothing() {
     let disk = SimFiles::new();
