@@ -18,7 +18,7 @@ fn code() -> Vec<(String, usize, String)> {
                 continue;
             }
             let name = path.strip_prefix(root).unwrap().display().to_string();
-            if !Path::new(&name).extension().is_some_and(|ending| ending == "rs") || name.contains("_tests") {
+            if Path::new(&name).extension().is_none_or(|ending| ending != "rs") || name.contains("_tests") {
                 continue;
             }
             let text = fs::read_to_string(&path).unwrap();
