@@ -224,6 +224,9 @@ pub const GLYPHS: &[(&str, &str)] = &[
     ("–", "-"),
     ("−", "-"),
     ("•", "*"),
+    ("▏", "|"),
+    ("“", "\""),
+    ("”", "\""),
 ];
 
 /// Replaces what the terminal cannot show, cell by cell.

@@ -352,13 +352,21 @@ impl App {
     }
 
     fn next_needs_you(&mut self) {
-        let order = self.runs.order().to_vec();
+        // A filter hides rows, not needs: what the list leaves out comes behind what it shows.
+        let listed = self.runs.order().to_vec();
+        let unlisted = self.projection.runs.iter().map(|run| run.key.clone()).filter(|key| !listed.contains(key));
+        let order: Vec<RecordKey> = listed.iter().cloned().chain(unlisted).collect();
         let waiting = |key: &RecordKey| self.run(key).is_some_and(|run| run.standing == Standing::NeedsYou);
         let from = self.target().and_then(|key| order.iter().position(|known| *known == key)).unwrap_or(0);
         let next = order.iter().cycle().skip(from + 1).take(order.len()).find(|key| waiting(key)).cloned();
         match next {
             Some(key) => {
                 let stays_in_list = *self.screen() == Screen::Runs;
+                if !listed.contains(&key) {
+                    self.runs_filter.clear();
+                    let wanted = self.wanted_runs();
+                    let _ = self.runs.set_order(wanted, false);
+                }
                 self.open_run(&key);
                 if stays_in_list {
                     self.trail = vec![Screen::Runs];

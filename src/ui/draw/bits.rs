@@ -9,7 +9,7 @@ use crate::ui::action::Action;
 use crate::ui::app::App;
 use crate::ui::row::{Row, Span, Tone, text, toned};
 use crate::ui::times::Times;
-use crate::ui::width::width;
+use crate::ui::width::{cut, width};
 use crate::ui::wrap::wrap;
 
 /// Glyph and tone of a run's standing.
@@ -195,4 +195,13 @@ pub fn talk_state(app: &App) -> Vec<Span> {
         }
     }
     if parts.is_empty() { Vec::new() } else { vec![text(parts.join(" · "))] }
+}
+
+/// The title of a list, and what it is filtered by: `runs /docs`.
+pub fn list_title(title: &str, filter: &str, columns: usize) -> Vec<Span> {
+    let mut spans = vec![toned(Tone::Strong, title)];
+    if !filter.is_empty() {
+        spans.push(toned(Tone::Field, format!(" /{}", cut(filter, columns / 3))));
+    }
+    spans
 }

@@ -197,27 +197,32 @@ fn look_page(app: &App, look: &mut crate::ui::look::Look, area: Rect, times: &Ti
     let mut header = vec![run::title(run, columns, vec![toned(Tone::NeedsYou, "! look first")])];
     let from = label(run, waiting.to.other());
     let to = label(run, waiting.to);
-    let waits = format!("waits {}", times.ago(waiting.since));
-    header.push(Row::plain(format!("relay {}   {from} → {to}", waiting.n)).tail(vec![text(waits)]));
+    let goes = format!("relay {}   {from} → {to}", waiting.n);
+    let age = times.ago(waiting.since);
+    let fits = width(&goes) + width(&age) + width("waits ") < columns;
+    let waits = if fits { format!("waits {age}") } else { age };
+    header.push(Row::plain(cut(&goes, columns.saturating_sub(width(&waits) + 1))).tail(vec![text(waits)]));
     let ticks = waiting.ticks.as_ref().map(|ticks| ticks_rows(ticks, columns)).unwrap_or_default();
     let room = Page::room(header.len(), footer.len(), area);
     let below = if ticks.is_empty() || ticks.len() + 4 > room { Vec::new() } else { ticks };
-    let text_room = room.saturating_sub(below.len()).max(1);
     let words = app.edit_of(run).unwrap_or(&waiting.text);
     let rows = verbatim(&clean_block(words), columns);
+    let is_edited = app.edit_of(run).is_some();
+    // Where the text stands has a row of its own: every word can be read before it is sent.
+    let whole = room.saturating_sub(below.len()).max(1);
+    let place_rows = usize::from(whole > 1 && (is_edited || rows.len() > whole));
+    let text_room = whole - place_rows;
     look.height = text_room;
     look.lines = rows.len();
     look.top = look.top.min(rows.len().saturating_sub(text_room));
     let mut body: Vec<Row> = rows.iter().skip(look.top).take(text_room).cloned().collect();
     body.resize(text_room, Row::blank());
-    let is_edited = app.edit_of(run).is_some();
-    if rows.len() > text_room || is_edited {
+    if place_rows > 0 {
         let mark = if is_edited { "edited · " } else { "" };
         let last = (look.top + text_room).min(rows.len());
         let more = if last < rows.len() { " ▾" } else { "" };
-        if let Some(row) = body.last_mut() {
-            row.tail = vec![text(format!("{mark}{}–{last} of {}{more}", look.top + 1, rows.len()))];
-        }
+        let place = format!("{mark}{}–{last} of {}{more}", look.top + 1, rows.len());
+        body.push(Row::blank().tail(vec![text(place)]));
     }
     body.extend(below);
     Page { header, body, footer, ..Page::default() }

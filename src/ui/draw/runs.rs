@@ -21,7 +21,8 @@ use crate::ui::wrap::wrap_text;
 /// The screen of one column.
 pub fn page(app: &mut App, area: Rect, times: &Times) -> Page {
     let columns = usize::from(area.width.saturating_sub(2));
-    let mut header = vec![Row::of(vec![toned(Tone::Strong, "trellis")]).tail(vec![text(counts(app))])];
+    let mut header =
+        vec![Row::of(bits::list_title("trellis", app.runs_filter.text(), columns)).tail(vec![text(counts(app))])];
     // A wide footer says it itself.
     header.extend(footer::viewer_rows(app, columns).filter(|_| columns <= footer::WIDE_KEYS).unwrap_or_default());
     let footer = footer::footer(app, columns, 2);

@@ -24,17 +24,17 @@ const WIDE: usize = 100;
 pub fn list_page(app: &mut App, area: Rect, times: &Times) -> Page {
     let columns = usize::from(area.width.saturating_sub(2));
     let footer = footer::footer(app, columns, 1);
-    let header = vec![heading(app)];
+    let header = vec![heading(app, columns)];
     let room = Page::room(1, footer.len(), area);
     let body = list(app, columns, room, area.height < SHORT, times);
     Page { header, body, footer, ..Page::default() }
 }
 
 /// `sessions        2 live of 14`.
-pub fn heading(app: &App) -> Row {
+pub fn heading(app: &App, columns: usize) -> Row {
     let live = app.projection.sessions.iter().filter(|view| view.live).count();
     let words = format!("{live} live of {}", app.projection.sessions.len());
-    Row::of(vec![toned(Tone::Strong, "sessions")]).tail(vec![text(words)])
+    Row::of(bits::list_title("sessions", app.sessions_filter.text(), columns)).tail(vec![text(words)])
 }
 
 /// The sessions that fit in `room`, two lines each, then how many are not listed.

@@ -58,14 +58,14 @@ fn left_list(app: &mut App, painter: &mut Painter<'_>, area: Rect, of_sessions: 
     let columns = usize::from(area.width.saturating_sub(2));
     let room = usize::from(area.height.saturating_sub(2));
     let (heading, rows) = if of_sessions {
-        (sessions::heading(app), sessions::list(app, columns, room, false, times))
+        (sessions::heading(app, columns), sessions::list(app, columns, room, false, times))
     } else {
         let rows = if app.runs.order().is_empty() {
             empty::runs(app, columns)
         } else {
             runs::list(app, columns, room, false, times)
         };
-        (heading(app), rows)
+        (heading(app, columns), rows)
     };
     painter.row(Rect { height: 1, ..area }, &heading);
     painter.row(Rect { y: area.y + 1, height: 1, ..area }, &Row::rule(Rule::Single));
@@ -73,7 +73,7 @@ fn left_list(app: &mut App, painter: &mut Painter<'_>, area: Rect, of_sessions: 
 }
 
 /// `runs               1 ! 2 ●`.
-fn heading(app: &App) -> Row {
+fn heading(app: &App, columns: usize) -> Row {
     let Counts { needs_you: waiting, going, paused, limited, .. } = Counts::of(&app.projection);
     let mut tail: Vec<Span> = Vec::new();
     if waiting > 0 {
@@ -89,7 +89,7 @@ fn heading(app: &App) -> Row {
     }
     let starting = app.projection.driver == crate::projection::DriverFact::Starting;
     let title = if starting { "runs · starting" } else { "runs" };
-    Row::of(vec![toned(Tone::Strong, title)]).tail(tail)
+    Row::of(bits::list_title(title, app.runs_filter.text(), columns)).tail(tail)
 }
 
 fn transcript(app: &mut App, painter: &mut Painter<'_>, area: Rect, times: &Times) {

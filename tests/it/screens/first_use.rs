@@ -70,6 +70,38 @@ fn a_card_never_becomes_that_of_another_relay() {
     assert!(!looks(&rig.app), "Enter leads back to the run");
 }
 
+/// Every word of a relay can be read before it is sent, its direction too, at any size and after an edit.
+#[test]
+fn every_word_of_a_relay_can_be_read_before_it_is_sent() {
+    for (columns, rows) in [(38, 20), (120, 40), (20, 6), (60, 24)] {
+        for edited in [false, true] {
+            let mut run = scenes::look_first();
+            let words: Vec<String> = (0..400).map(|n| format!("word{n:03}")).collect();
+            run.look_first.as_mut().unwrap().text = words.join(" ").into();
+            let mut rig = Rig::new(scenes::one(run), (columns, rows));
+            rig.press("Enter Enter");
+            if edited {
+                rig.press("e X Esc Enter");
+                assert!(rig.text().contains("edited"), "{}", rig.text());
+            }
+            let mut seen = String::new();
+            rig.press("g");
+            for _ in 0..400 {
+                seen.push_str(&rig.text());
+                rig.press("j");
+            }
+            let missing: Vec<&String> = words.iter().filter(|word| !seen.contains(*word)).collect();
+            assert!(missing.is_empty(), "{columns}×{rows}, edited {edited}: {missing:?}\n{}", rig.text());
+        }
+    }
+    let mut run = scenes::look_first();
+    run.implementer.label = "claude·1".to_owned();
+    run.reviewer.label = "claude·2".to_owned();
+    let mut rig = Rig::new(scenes::one(run), (38, 20));
+    rig.press("Enter Enter");
+    assert!(rig.text().contains("claude·1 → claude·2"), "{}", rig.text());
+}
+
 #[test]
 fn without_a_waiting_relay_nothing_says_look_first() {
     let mut rig = rig(scenes::one(scenes::look_first()));

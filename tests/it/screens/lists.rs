@@ -188,6 +188,32 @@ fn the_next_run_that_needs_you_is_found_from_everywhere_and_around_the_end() {
     assert!(rig.text().contains("nothing needs you"));
 }
 
+/// What a list is filtered by stands in its title, and hides no run that needs its person.
+#[test]
+fn a_filter_is_shown_and_hides_no_need() {
+    for size in [(38, 20), (120, 40)] {
+        for from in ["", "2 "] {
+            let mut rig = Rig::new(scenes::all_standings(), size);
+            let filter =
+                rig.app.projection.runs.iter().find(|run| run.standing == Standing::Paused).unwrap().name.clone();
+            let letters: Vec<String> = filter.chars().map(String::from).collect();
+            rig.press(&format!("/ {} Enter", letters.join(" ")));
+            let text = rig.text();
+            assert!(text.lines().next().unwrap().contains(&format!(" /{}", &filter[..4])), "{text}");
+            assert_eq!(rig.app.runs.order().len(), 1);
+            rig.press(&format!("{from}!"));
+            let on = rig.app.target().unwrap();
+            let standing = rig.app.run(&on).unwrap().standing;
+            assert_eq!(standing, Standing::NeedsYou, "{}", rig.text());
+            rig.press("1");
+            assert!(rig.app.runs.order().contains(&on), "{}", rig.text());
+        }
+        let mut rig = Rig::new(scenes::two_sessions(), size);
+        rig.press("2 / c l Enter");
+        assert!(rig.text().lines().next().unwrap().contains("sessions /cl"), "{}", rig.text());
+    }
+}
+
 #[test]
 fn the_palette_names_every_action_of_its_screen_with_its_key_and_why_one_is_impossible() {
     for (keys, size) in [("Enter", (38, 20)), ("", (120, 40)), ("2", (38, 20)), ("3", (120, 40)), ("2 Enter", (60, 24))]
