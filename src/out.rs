@@ -7,7 +7,7 @@ use std::io::{self, Write as _};
 use serde::Serialize;
 
 use crate::failure::Failure;
-use crate::ui::sanitise::{clean_line, is_unwanted};
+use crate::ui::sanitise::{clean_block, clean_line, is_unwanted};
 
 /// Prints a text as it is.
 ///
@@ -26,6 +26,14 @@ pub fn text(text: &str) -> Result<(), Failure> {
 /// As [`text`].
 pub fn line(line: &str) -> Result<(), Failure> {
     text(&format!("{line}\n"))
+}
+
+/// Prints lines with words of others in them, cleaned as the screen's are.
+///
+/// # Errors
+/// As [`text`].
+pub fn page(lines: &str) -> Result<(), Failure> {
+    text(&clean_block(lines))
 }
 
 /// Prints a value as one line of JSON. What the screen would strip from a text stands in it as an escape (`\u202e`).

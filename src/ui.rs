@@ -31,6 +31,7 @@ pub mod order_keys;
 mod outside;
 pub mod overlay;
 pub mod paint;
+mod quit;
 mod reply;
 pub mod row;
 pub mod sanitise;

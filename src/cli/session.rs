@@ -14,7 +14,6 @@ use crate::model::reach::Transport;
 use crate::model::session::{Need, SessionState};
 use crate::model::tempo::Tempo;
 use crate::projection::{SessionView, words};
-use crate::ui::sanitise::clean_line;
 
 /// Older ones that do not live are counted only.
 const LISTED: SignedDuration = SignedDuration::from_hours(7 * 24);
@@ -59,7 +58,7 @@ pub fn reach(place: &Named<'_>, args: ReachArgs) -> Result<(), Failure> {
     let order = Command::Session { session: session.clone(), control };
     let reply = engine.block_on(engine.handle.send(order));
     let said = match reply {
-        Reply::Done { note, .. } => out::line(&format!("{session}: {note}")),
+        Reply::Done { note, .. } => out::line(&out::plain(&format!("{session}: {note}"))),
         Reply::Refused(refusal) => Err(refused(&refusal)),
     };
     engine.finish().and(said)
@@ -67,9 +66,9 @@ pub fn reach(place: &Named<'_>, args: ReachArgs) -> Result<(), Failure> {
 
 fn as_json(view: &SessionView) -> Value {
     json!({
-        "session": view.session.key().to_string(), "state": view.state.word(), "because": clean_line(&view.fact.because),
+        "session": view.session.key().to_string(), "state": view.state.word(), "because": view.fact.because,
         "since": view.fact.since, "evidence": view.fact.evidence, "live": view.live, "place": view.place,
-        "worktree": view.session.worktree, "title": clean_line(&view.title), "active_at": view.active_at,
+        "worktree": view.session.worktree, "title": view.title, "active_at": view.active_at,
         "permission_mode": view.launch.as_ref().and_then(|launch| launch.permission_mode.clone()),
         "model": view.launch.as_ref().and_then(|launch| launch.model.clone()),
         "used_by": view.used_by.as_ref().map(crate::model::ids::RecordKey::as_str),

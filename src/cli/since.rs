@@ -34,7 +34,7 @@ fn print(summary: &Summary, json: bool) -> Result<(), Failure> {
     if json {
         return out::json(summary);
     }
-    out::text(&summary.markdown(&TimeZone::system()))
+    out::page(&summary.markdown(&TimeZone::system()))
 }
 
 /// A time that lies behind us.

@@ -45,7 +45,7 @@ pub fn start(place: &Named<'_>, args: &StartArgs) -> Result<(), Failure> {
         Err(failure) => return engine.finish().and(Err(failure)),
     };
     if how == How::RecordOnly {
-        let told = out::line(&run_words(&run, &note, &root));
+        let told = out::line(&out::plain(&run_words(&run, &note, &root)));
         return engine.finish().and(told);
     }
     engine.let_person_act();

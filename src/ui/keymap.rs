@@ -43,6 +43,8 @@ pub enum Table {
     Summary,
     /// The keys of a screen.
     Help,
+    /// Everything that lies over a screen, text fields too; to a question each key is an answer.
+    Dialogs,
 }
 
 impl Table {
@@ -63,6 +65,7 @@ impl Table {
             Self::Palette => "palette, filter line",
             Self::Summary => "since you looked",
             Self::Help => "help",
+            Self::Dialogs => "dialogs and text fields",
         }
     }
 }
@@ -109,12 +112,12 @@ impl Place {
             Self::Sessions => &[Table::Sessions, Table::Everywhere],
             Self::Session => &[Table::Session, Table::Everywhere],
             Self::Log => &[Table::Log, Table::Everywhere],
-            Self::LookFirst => &[Table::LookFirst],
-            Self::Editor => &[Table::Editor],
-            Self::Form => &[Table::Form],
-            Self::Palette => &[Table::Palette],
-            Self::Summary => &[Table::Summary],
-            Self::Help => &[Table::Help],
+            Self::LookFirst => &[Table::LookFirst, Table::Dialogs],
+            Self::Editor => &[Table::Editor, Table::Dialogs],
+            Self::Form => &[Table::Form, Table::Dialogs],
+            Self::Palette => &[Table::Palette, Table::Dialogs],
+            Self::Summary => &[Table::Summary, Table::Dialogs],
+            Self::Help => &[Table::Help, Table::Dialogs],
         }
     }
 }

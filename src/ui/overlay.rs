@@ -54,6 +54,8 @@ impl App {
             Some(Action::Outside) => {
                 if let Some(Field { value: Value::Prompt(words, _), .. }) = form.focused() {
                     effects.push(Effect::EditOutside(words.clone()));
+                } else {
+                    self.say("that opens a prompt in your editor: go to its field first", false);
                 }
             }
             _ => {

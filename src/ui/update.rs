@@ -6,12 +6,11 @@ use std::sync::Arc;
 
 use jiff::Timestamp;
 
-use crate::config::OnQuit;
 use crate::model::ids::RecordKey;
-use crate::projection::{DriverFact, Projection, Standing, ThreadEntry, ThreadKind};
+use crate::projection::{Projection, Standing, ThreadEntry, ThreadKind};
 
 use super::action::Action;
-use super::app::{Answer, App, Effect, Exit, Help, Msg, Over, Pane, Question, REFUSED_FOR, Screen, panes};
+use super::app::{App, Effect, Help, Msg, Over, Pane, REFUSED_FOR, Screen, panes};
 use super::key::{Code, Key};
 use super::keymap::Place;
 use super::line_edit::LineEdit;
@@ -86,6 +85,9 @@ impl App {
         self.awaited = None;
         let refused_at = self.refused_at.take();
         self.after_refusal = refused_at.is_some_and(|at| self.now.duration_since(at) < REFUSED_FOR);
+        if let Some(action) = self.leaves_or_draws(key) {
+            return self.act(action, Some(key));
+        }
         match self.over.last() {
             Some(Over::Question(_)) => self.answer(key),
             Some(Over::Line(_)) => self.line_key(key),
@@ -104,6 +106,13 @@ impl App {
                 Vec::new()
             }
         }
+    }
+
+    /// What leaves, suspends and draws anew does so in every dialog; to a question each key is an answer.
+    fn leaves_or_draws(&self, key: Key) -> Option<Action> {
+        let is_answer = matches!(self.over.last(), None | Some(Over::Question(_)));
+        let action = self.keymap.action(self.place(), key).filter(|_| !is_answer)?;
+        matches!(action, Action::Quit | Action::Redraw | Action::Suspend).then_some(action)
     }
 
     /// Carries out an action of the screen.
@@ -390,40 +399,6 @@ impl App {
         let place = self.place();
         let help = Help { place, top: 0, filter: LineEdit::default(), typing: false };
         self.over.push(Over::Help(Box::new(help)));
-    }
-
-    fn quit(&mut self, key: Option<Key>) -> Vec<Effect> {
-        let driven = matches!(self.projection.driver, DriverFact::Here | DriverFact::Starting);
-        let going = self.projection.runs.iter().filter(|run| {
-            !is_over(run) && run.read_only.is_none() && !matches!(run.standing, Standing::Paused | Standing::NeedsYou)
-        });
-        let going = going.count();
-        if !driven || going == 0 {
-            return vec![Effect::Quit(Exit::Quit)];
-        }
-        match self.on_quit {
-            OnQuit::Quit => return vec![Effect::Quit(Exit::Quit)],
-            OnQuit::Background => return self.go_on(),
-            OnQuit::Ask => {}
-        }
-        let (runs, they, wait) = if going == 1 { ("run is", "it", "waits") } else { ("runs are", "they", "wait") };
-        let key = key.unwrap_or(Key::char('q'));
-        let words = format!(
-            "{going} {runs} going: {key} quit, {they} {wait} for the next start · b go on in the background · Esc stay"
-        );
-        self.over.push(Over::Question(Question { words, key: Some(key), yes: Answer::Leave }));
-        Vec::new()
-    }
-
-    /// Hands the home to a driver in the background.
-    pub fn go_on(&mut self) -> Vec<Effect> {
-        if self.handing {
-            self.say("a driver in the background is being started already", false);
-            return Vec::new();
-        }
-        self.handing = true;
-        self.say("starts a driver in the background", false);
-        vec![Effect::GoOn]
     }
 
     fn show_all(&mut self) {

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use jiff::tz::TimeZone;
 
+use super::super::app::{Answer, Question};
 use super::*;
 use crate::projection::Projection;
 use crate::ui::keymap::Keymap;

@@ -556,3 +556,30 @@ fn keys_of_a_form() {
         leave(&terminal);
     });
 }
+
+/// To a question each key is an answer; over everything else these three do what they do everywhere.
+#[test]
+fn ctrl_c_ctrl_l_and_ctrl_z_count_in_every_dialog() {
+    at_both_sizes(|size| {
+        let terminal = still(size, "");
+        let dialogs: [&[Step]; 5] = [
+            &[(&["?"], "keys · a run")],
+            &[(&[":"], "letters filter")],
+            &[(&["n"], "Starting sends nothing")],
+            &[(&["w"], "write to"), (&["Enter"], "Ctrl-s")],
+            &[(&["/", "s", "h", "o"], "/ sho")],
+        ];
+        for open in dialogs {
+            walk(&terminal, open);
+            let before = settle(&terminal);
+            walk(&terminal, &[(&["C-c"], "1 run is going"), (&["z"], "!1 run is going")]);
+            terminal.keys(&["C-l"]);
+            terminal.press_then(&["C-z"], "the shell", |screen| screen.contains("Stopped"));
+            terminal.run("clear; fg");
+            terminal.wait("what was open", |screen| still_words(screen) == before);
+            terminal
+                .press_then(&["Escape"], "the list", |screen| !Terminal::flat(screen).contains(open[open.len() - 1].1));
+        }
+        terminal.press_until(&["q", "q"], "the end", |_| terminal.fact("alternate_on") == "0");
+    });
+}

@@ -27,6 +27,7 @@ mod kills;
 mod launch;
 mod leaving;
 mod pictures;
+mod printed;
 mod real_agents;
 mod real_agents_headless;
 mod real_launch;

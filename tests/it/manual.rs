@@ -12,7 +12,7 @@ fn manual() -> String {
     fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("docs/manual.md")).unwrap()
 }
 
-const TABLES: [Table; 13] = [
+const TABLES: [Table; 14] = [
     Table::Everywhere,
     Table::OfARun,
     Table::Runs,
@@ -26,6 +26,7 @@ const TABLES: [Table; 13] = [
     Table::Palette,
     Table::Summary,
     Table::Help,
+    Table::Dialogs,
 ];
 
 /// The section of the keys as the keymap gives it; a new one is left where it can be copied from.

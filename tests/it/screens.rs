@@ -9,6 +9,7 @@ mod limits;
 mod lists;
 mod looks;
 mod needs_you;
+mod overlays;
 mod scenes;
 mod since;
 mod starting;

@@ -54,7 +54,8 @@ fn help_page(app: &App, shown: &mut crate::ui::app::Help, area: Rect) -> Page {
             named(app, Place::Help, &[(Action::Search, "filter"), (Action::Down, "down"), (Action::Back, "close")]);
         vec![keys_row(&keys, &[], columns)]
     };
-    let room = Page::room(1, 1, area);
+    let footer = with_said(app, columns, 2, footer);
+    let room = Page::room(1, footer.len(), area);
     let rows = help::rows(app, shown, columns);
     shown.top = shown.top.min(rows.len().saturating_sub(room));
     let place = if rows.len() > room {

@@ -128,12 +128,18 @@ fn is_needed(app: &App) -> bool {
     app.projection.runs.iter().any(|run| run.standing == Standing::NeedsYou)
 }
 
+/// Lines of a question at most; at 38 columns the longest one has so many.
+const MOST_ASKED: usize = 5;
+
 /// What stands in the footer's place: a question, the line that is typed.
 fn instead(app: &App, columns: usize, lines: usize) -> Option<Vec<Row>> {
     match app.over.last() {
         Some(Over::Question(question)) => {
             return Some(
-                wrap(&[toned(Tone::Strong, &question.words)], columns, &[]).into_iter().take(lines.max(3)).collect(),
+                wrap(&[toned(Tone::Strong, &question.words)], columns, &[])
+                    .into_iter()
+                    .take(lines.max(MOST_ASKED))
+                    .collect(),
             );
         }
         Some(Over::Line(line)) => {

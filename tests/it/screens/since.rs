@@ -12,7 +12,7 @@ use trellis::ui::app::{Effect, Msg, Over, Screen};
 use super::scenes::{ago, ended, key, no_agreement, now, one, run};
 use super::{Rig, picture};
 
-fn night() -> Summary {
+pub fn night() -> Summary {
     let phase = |n: u32, how, summary: &str, relays, took| PhaseEnd {
         reviewed: true,
         n: Some(n),
@@ -55,7 +55,7 @@ fn night() -> Summary {
     Summary { since: ago(55_000), until: now(), runs: vec![checkout, search] }
 }
 
-fn two_runs() -> trellis::projection::Projection {
+pub fn two_runs() -> trellis::projection::Projection {
     let mut projection = one(no_agreement());
     projection.runs.push(ended("search-index", Standing::Done, "done", 12, 7_200));
     projection

@@ -42,7 +42,7 @@ fn markdown_as_people_read_it() {
 }
 
 /// Two reviews, the second of which names a point again.
-fn reviews() -> Projection {
+pub fn reviews() -> Projection {
     let mut projection = with_talk(vec![
         said("14:02:00", Role::Implementer, words("The endpoint is in place, with tests for empty carts.")),
         sent(1, Role::Reviewer, "14:02:10"),
