@@ -109,6 +109,29 @@ fn programs_are_started_in_known_places_only() {
     );
 }
 
+/// tmux could run a line as well: it is asked for nothing of that kind. `if-shell -F` reads a format and starts nothing,
+/// and the one option that is set is set to a word of ours.
+#[test]
+fn tmux_is_asked_for_nothing_that_runs_a_line() {
+    let words = [
+        "run-shell",
+        "pipe-pane",
+        "source-file",
+        "set-hook",
+        "bind-key",
+        "command-prompt",
+        "respawn-",
+        "set-environment",
+    ];
+    only(&places(&words), &[]);
+    for (file, lines) in places(&["\"if-shell\""]) {
+        assert!(lines.iter().all(|line| line.contains("\"if-shell\", \"-F\"")), "{file}: {lines:#?}");
+    }
+    for (file, lines) in places(&["\"set-option\"", "\"set-window-option\"", "\"set\""]) {
+        assert!(lines.iter().all(|line| line.contains("\"remain-on-exit\", \"failed\"")), "{file}: {lines:#?}");
+    }
+}
+
 #[test]
 fn no_part_opens_a_socket() {
     let words = [
