@@ -233,7 +233,11 @@ fn a_limit_says_when_it_goes_on_by_itself_and_whether() {
         let view = seen(&stage);
         let banner = view.banner.as_ref().unwrap();
         assert_eq!(banner.offers[0].what, words);
-        assert!(banner.lines.iter().any(|line| line.ends_with(&format!(": {words}."))), "{:?}", banner.lines);
+        assert_eq!(
+            banner.lines.last().unwrap(),
+            "Goes on by itself at 14:00, as “try now” does.",
+            "nothing is said twice"
+        );
     }
     stage.pair.as_mut().unwrap().config.resume_after_limit = false;
     let view = seen(&stage);
@@ -259,7 +263,15 @@ fn a_failed_turn_gives_class_and_words() {
     failed.outcome =
         Some(Outcome::Failed(Failure { class: FailureClass::Auth, text: "log in".to_owned(), resets_at: None }));
     stage.reviewer = talk(Agent::Codex, vec![failed]);
-    assert!(said(&seen(&stage)).contains("not logged in: log in"));
+    stage.pair.as_mut().unwrap().paused_detail =
+        "codex failed (not logged in): log in, after 2 attempts to go on".to_owned();
+    let view = seen(&stage);
+    let lines = &view.banner.as_ref().unwrap().lines;
+    assert_eq!(
+        lines[..],
+        ["not logged in: log in", "after 2 attempts to go on"],
+        "class, words and attempts, each once"
+    );
 }
 
 #[test]

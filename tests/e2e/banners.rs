@@ -30,7 +30,13 @@ fn banner(terminal: &Terminal, name: &str, says: &[&str], presses: &[Press], las
         terminal.press_then(keys, text, |screen| Terminal::flat(screen).contains(text));
     }
     let (keys, text) = last;
-    terminal.press_until(keys, text, |screen| Terminal::flat(screen).contains(text));
+    let holds = |screen: &str| Terminal::flat(screen).contains(text);
+    if keys == ["p"] && text != "going" {
+        // Pressed once: it makes the run go, and would pause it when it is pressed again.
+        terminal.press_then(keys, text, holds);
+    } else {
+        terminal.press_until(keys, text, holds);
+    }
     terminal.keep(&format!("banner-{name}-after"));
 }
 
@@ -83,7 +89,13 @@ fn near_miss() {
     at_both_sizes(|size| {
         let terminal = scene(size, "near-miss");
         let presses: &[Press] = &[(&["a"], "accept phase 1 of shop?"), NO, WRITE, BACK, STOP, NO];
-        banner(&terminal, "near_miss", &["codex nearly approved", "close to LGTM"], presses, (&["p"], "going"));
+        banner(
+            &terminal,
+            "near_miss",
+            &["codex nearly approved", "close to LGTM"],
+            presses,
+            (&["p"], "relay 2 to claude"),
+        );
     });
 }
 
@@ -127,7 +139,13 @@ fn user_typed() {
     at_both_sizes(|size| {
         let terminal = scene(size, "typed");
         let presses: &[Press] = &[WRITE, BACK, PANE, STOP, NO];
-        banner(&terminal, "user_typed", &["you wrote to claude", "put the date first"], presses, (&["p"], "going"));
+        banner(
+            &terminal,
+            "user_typed",
+            &["you wrote to claude", "put the date first"],
+            presses,
+            (&["p"], "goes on, as you said"),
+        );
     });
 }
 
@@ -135,7 +153,7 @@ fn user_typed() {
 fn no_answer() {
     at_both_sizes(|size| {
         let terminal = scene(size, "no-answer");
-        banner(&terminal, "no_answer", &["codex gave no answer"], &[PANE, STOP, NO], (&["p"], "going"));
+        banner(&terminal, "no_answer", &["codex gave no answer"], &[PANE, STOP, NO], (&["p"], "asked codex to go on"));
     });
 }
 
@@ -166,7 +184,7 @@ fn limit() {
     at_both_sizes(|size| {
         let terminal = scene(size, "limit");
         let says = ["at its limit", "hit your usage limit", "try now"];
-        banner(&terminal, "limit", &says, &[STOP, NO], (&["p"], "going"));
+        banner(&terminal, "limit", &says, &[STOP, NO], (&["p"], "the same message to codex again · "));
     });
 }
 
@@ -197,7 +215,7 @@ fn agent_error() {
         std::fs::write(terminal.folder.path().join("script.toml"), stuck::script("", beat)).unwrap();
         terminal.trellis(&format!("demo --speed 15 --script {}", terminal.folder.path().join("script.toml").display()));
         let says = ["turn failed", "Please run /login", "asks codex to go on"];
-        banner(&terminal, "agent_error", &says, &[PANE, STOP, NO], (&["p"], "going"));
+        banner(&terminal, "agent_error", &says, &[PANE, STOP, NO], (&["p"], "asked codex to go on"));
     });
 }
 
@@ -213,7 +231,7 @@ fn delivery_failed() {
         let presses: &[Press] = &[PANE, STOP, NO];
         let says = ["relay to codex not seen", "paste it yourself"];
         banner(&stuck(), "delivery_failed", &says, presses, (&["y"], "copied the message"));
-        banner(&stuck(), "delivery_failed-p", &["p look again"], &[], (&["p"], "● going"));
+        banner(&stuck(), "delivery_failed-p", &["p look again"], &[], (&["p"], "going"));
     });
 }
 

@@ -3,6 +3,7 @@
 use std::path::Path;
 use std::time::{Duration, Instant};
 
+use super::demo::trellis;
 use super::stuck;
 use super::terminal::{NARROW, PATIENCE, Terminal, WIDE};
 
@@ -173,6 +174,56 @@ fn an_idle_dashboard_writes_nothing() {
     playing.press_until(&["Escape"], "the list", |screen| screen.contains("shop"));
     empty.press_for(&["?"], "keys");
     assert!(length(&empty_file) > before.0 && length(&file) > before.1);
+}
+
+/// Moves what the records of a home tell three days back: what they show of it counts no time that passes now.
+fn age(home: &Path) {
+    for folder in ["checklist-runs", "pairs"] {
+        let paths = std::fs::read_dir(home.join(folder)).unwrap().map(|entry| entry.unwrap().path());
+        for path in paths.filter(|path| path.extension().is_some_and(|kind| kind == "json")) {
+            let text = std::fs::read_to_string(&path).unwrap();
+            let day = text.split("\"created_at\":\"").nth(1).unwrap().get(..10).unwrap().to_owned();
+            let before = day.parse::<jiff::civil::Date>().unwrap() - jiff::ToSpan::days(3);
+            std::fs::write(&path, text.replace(&format!("\"{day}T"), &format!("\"{before}T"))).unwrap();
+        }
+    }
+}
+
+/// A run that has ended, and one that is paused, in the list and by themselves, from the first frame on.
+#[test]
+fn an_idle_dashboard_over_runs_that_stand_still_writes_nothing() {
+    let watched: Vec<_> = [(NARROW, false), (WIDE, false), (NARROW, true), (WIDE, true)]
+        .into_iter()
+        .map(|(size, is_paused)| {
+            let terminal = Terminal::open(size);
+            if is_paused {
+                stuck::in_review(&terminal, &stuck::script("", "{ silence = true }"));
+                stuck::pause_pair(&terminal.home(), "manual");
+            } else {
+                let played = trellis(&terminal.home()).args(["demo", "--headless", "--speed", "50"]).output().unwrap();
+                assert!(played.status.success());
+            }
+            age(&terminal.home());
+            terminal.trellis("");
+            terminal.wait_for(if is_paused { "‖ shop" } else { "✓ shop" });
+            if size == WIDE {
+                terminal.press_for(&["Enter"], if is_paused { "paused by you" } else { "completed" });
+            }
+            terminal.wait("its age", |screen| screen.contains("3d"));
+            let file = terminal.record("bytes");
+            (terminal, file)
+        })
+        .collect();
+    let before: Vec<u64> = watched.iter().map(|(_, file)| settled(file)).collect();
+    let until = Instant::now() + span();
+    while Instant::now() < until {
+        std::thread::park_timeout(Duration::from_millis(200));
+    }
+    assert_eq!(watched.iter().map(|(_, file)| length(file)).collect::<Vec<_>>(), before);
+    for ((terminal, file), before) in watched.iter().zip(before) {
+        terminal.press_for(&["?"], "keys");
+        assert!(length(file) > before, "it is alive all the same");
+    }
 }
 
 /// Resizes that follow each other at once end in the frame of the last size.

@@ -167,10 +167,10 @@ impl Case<'_> {
         let mut lines: Vec<String> = limit.map(|limit| words::quoted(&limit.text)).into_iter().collect();
         lines.push(match (limit.and_then(|limit| limit.resets_at), record::limit_end(self.record)) {
             (Some(at), Some(_)) => {
-                // What goes out then is what going on now would send.
-                let plan = self.record.plan.as_ref().filter(|plan| matches!(plan.act, Act::Sends { .. }));
-                let sends = plan.map(|plan| format!(": {}", self.planned(plan))).unwrap_or_default();
-                format!("Goes on by itself at {}{sends}.", self.clock(at))
+                // What goes out then is what going on now would send, and its key says that.
+                let sends = self.record.plan.as_ref().is_some_and(|plan| matches!(plan.act, Act::Sends { .. }));
+                let same = if sends { ", as “try now” does" } else { "" };
+                format!("Goes on by itself at {}{same}.", self.clock(at))
             }
             (Some(at), None) => format!("It ends at {}; nothing goes on by itself.", self.clock(at)),
             (None, _) => "When it ends is not known; nothing goes on by itself.".to_owned(),
@@ -292,7 +292,16 @@ impl Case<'_> {
         let failed =
             self.record.conversation(role).and_then(Conversation::newest).and_then(|turn| turn.outcome.as_ref());
         let mut lines: Vec<String> = failed.and_then(words::ending).into_iter().collect();
-        lines.extend(self.detail());
+        // What was kept with the pause says the same again, and how often it was tried.
+        let text = match failed {
+            Some(Outcome::Failed(failure)) => failure.text.trim(),
+            _ => "",
+        };
+        let rest = |detail: String| match detail.rsplit_once(text) {
+            Some((_, rest)) if !text.is_empty() => rest.trim_start_matches(", ").to_owned(),
+            _ => detail,
+        };
+        lines.extend(self.detail().into_iter().map(rest).filter(|rest| !rest.is_empty()));
         lines.dedup();
         let retry = self
             .record

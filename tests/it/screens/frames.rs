@@ -79,6 +79,7 @@ fn questions_and_dialogs() {
     keep("question_accept", &|| scenes::one(scenes::no_agreement()), "Enter a");
     keep("rename", &|| scenes::one(scenes::run("checkout")), "R");
     keep("new_pair", &scenes::two_sessions, "N");
+    keep("start_agent", &scenes::two_sessions, "2 S");
     keep("help_runs", &scenes::all_standings, "?");
     keep("help_filter", &scenes::all_standings, "? / p a u s e");
     keep("palette_sessions", &scenes::all_standings, "2 G :");

@@ -137,3 +137,14 @@ fn what_is_being_written_is_asked_about_before_it_is_lost() {
     assert!(rig.text().contains("as it will be sent"), "{}", rig.text());
     assert_eq!(rig.press("Ctrl-c Ctrl-c"), [Effect::Quit(Exit::Quit)]);
 }
+
+/// Esc leaves an editor and keeps what was written, for the same run and in the same session of the dashboard.
+#[test]
+fn what_was_written_is_kept_when_the_editor_is_left() {
+    let mut rig = Rig::new(going(), (38, 20));
+    rig.press("w Enter H i Esc");
+    assert!(rig.text().contains("what you wrote is kept"), "{}", rig.text());
+    assert!(rig.app.over.is_empty());
+    rig.press("w Enter");
+    assert!(rig.text().contains("Hi"), "{}", rig.text());
+}

@@ -9,7 +9,7 @@ pub fn banners() -> Vec<(&'static str, RunView)> {
     let mut limit = needs(
         R::Limit,
         "claude is at its limit",
-        &["\"5-hour limit reached\"", "goes on at 17:00, sends relay 4"],
+        &["\"5-hour limit reached\"", "Goes on by itself at 17:00, as “try now” does."],
         &[("p", "try now", "sends relay 4 to claude"), ("x", "stop", "end this run")],
     );
     limit.standing = Standing::Limit;
@@ -58,6 +58,19 @@ pub fn banners() -> Vec<(&'static str, RunView)> {
                 &["by trellis pair stop at 14:17"],
                 &[
                     ("r", "again", "review claude's answer of 14:14"),
+                    ("s", "skip", "leave it, next phase"),
+                    ("x", "stop", "end this run"),
+                ],
+            ),
+        ),
+        (
+            "review_start_failed",
+            needs(
+                R::ReviewStartFailed,
+                "its review did not start",
+                &["codex is used by docs-site already"],
+                &[
+                    ("r", "again", "review claude's answer of 14:14, count 0"),
                     ("s", "skip", "leave it, next phase"),
                     ("x", "stop", "end this run"),
                 ],
