@@ -30,6 +30,7 @@ pub mod order;
 pub mod order_keys;
 mod outside;
 pub mod overlay;
+mod pace;
 pub mod paint;
 mod quit;
 mod reply;

@@ -28,11 +28,9 @@ use super::input::message;
 use super::keymap::Keymap;
 use super::order::is_over;
 use super::outside::through_program;
+use super::pace::Pace;
 use super::terminal::Screen;
 use super::theme::{Symbols, Theme};
-
-/// The least time between two frames.
-const FRAME: Duration = Duration::from_millis(33);
 
 /// The name under which the time of the last look is remembered.
 pub const LOOKED_AT: &str = "looked_at";
@@ -126,8 +124,7 @@ struct Shell<E> {
     kept_at: Option<Timestamp>,
     ahead: Option<oneshot::Receiver<Vec<Ahead>>>,
     nearby: Option<oneshot::Receiver<Nearby>>,
-    dirty: bool,
-    drawn_at: Option<Instant>,
+    pace: Pace,
     wake_at: Option<Timestamp>,
 }
 
@@ -160,8 +157,7 @@ pub async fn run<E: Engine>(engine: E, settings: Settings) -> anyhow::Result<Exi
         kept_at: None,
         ahead: None,
         nearby: None,
-        dirty: true,
-        drawn_at: None,
+        pace: Pace::default(),
         wake_at: None,
     };
     if let Some(happened) = shell.settings.happened.take() {
@@ -171,7 +167,7 @@ pub async fn run<E: Engine>(engine: E, settings: Settings) -> anyhow::Result<Exi
     shell.tell_problems(&problems);
     shell.take(Msg::Woken)?;
     loop {
-        let due = shell.next_frame();
+        let due = shell.pace.due(Instant::now());
         let woken = shell.wake_instant();
         let msg = tokio::select! {
             biased;
@@ -200,7 +196,7 @@ pub async fn run<E: Engine>(engine: E, settings: Settings) -> anyhow::Result<Exi
                     Outside::Bytes(bytes) => shell.screen.write(&bytes)?,
                     Outside::Say { words, is_error } => {
                         shell.app.say(words, is_error);
-                        shell.dirty = true;
+                        shell.pace.changed();
                     }
                 }
                 None
@@ -276,11 +272,6 @@ async fn next_reply(replies: &mut Vec<(Then, oneshot::Receiver<Reply>)>) -> (The
 }
 
 impl<E: Engine> Shell<E> {
-    /// When the next frame may be drawn, if one is due.
-    fn next_frame(&self) -> Option<Instant> {
-        self.dirty.then(|| self.drawn_at.map_or_else(Instant::now, |drawn| drawn + FRAME))
-    }
-
     /// Takes on looks and keys.
     fn look_anew(&mut self, fresh: Fresh) {
         self.settings.theme = fresh.theme;
@@ -291,7 +282,7 @@ impl<E: Engine> Shell<E> {
             self.app.say("the changed settings count".to_owned(), false);
         }
         self.tell_problems(&fresh.problems);
-        self.dirty = true;
+        self.pace.changed();
     }
 
     /// Says the first; the others wait for it to be mended, or for `trellis config check`.
@@ -313,8 +304,7 @@ impl<E: Engine> Shell<E> {
     }
 
     fn draw(&mut self) -> anyhow::Result<()> {
-        self.dirty = false;
-        self.drawn_at = Some(Instant::now());
+        self.pace.drawn(Instant::now());
         self.app.now = self.app.now.max(clock::now());
         let (app, theme, symbols) = (&mut self.app, &self.settings.theme, self.settings.symbols);
         let mut wake_at = None;
@@ -334,7 +324,7 @@ impl<E: Engine> Shell<E> {
         if matches!(msg, Msg::Woken) {
             self.wake_at = None;
         }
-        self.dirty = true;
+        self.pace.changed();
         let is_key = matches!(msg, Msg::Key(_));
         let effects = self.app.update(msg, clock::now());
         if is_key {
@@ -401,7 +391,7 @@ impl<E: Engine> Shell<E> {
     /// Whether another process drives now.
     fn handed_over(&mut self, handed: Result<(), String>) -> bool {
         self.app.handing = false;
-        self.dirty = true;
+        self.pace.changed();
         match handed {
             Ok(()) => true,
             Err(why) => {
@@ -416,7 +406,7 @@ impl<E: Engine> Shell<E> {
         self.events = None;
         let result = self.screen.lend(meanwhile);
         self.events = Some(EventStream::new());
-        self.dirty = true;
+        self.pace.changed();
         result
     }
 
