@@ -6,6 +6,7 @@ pub mod command;
 pub mod config;
 pub mod conversation;
 pub mod event;
+pub mod harmless;
 pub mod hook;
 pub mod ids;
 pub mod launch;

@@ -3,6 +3,8 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::harmless::is_unwanted;
+
 /// A text kept once, outside the record that names it.
 ///
 /// `inline` is there only in memory: the store fills it when it loads and leaves it out when it writes,
@@ -48,10 +50,14 @@ impl TextRef {
     }
 }
 
-/// First non-empty line, at most 200 characters.
+/// First non-empty line, at most 200 characters, without anything harmful.
 #[must_use]
 pub fn first_line(text: &str) -> String {
-    text.lines().map(str::trim).find(|line| !line.is_empty()).unwrap_or("").chars().take(200).collect()
+    let line = text.lines().map(str::trim).find(|line| !line.is_empty()).unwrap_or("");
+    if !line.chars().any(is_unwanted) {
+        return line.chars().take(200).collect();
+    }
+    super::harmless::strip(line).trim().chars().take(200).collect()
 }
 
 /// A text as texts are compared: without the tags of Claude's paste wrapper and the `\` that Claude puts behind a `<` that

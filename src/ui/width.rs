@@ -4,15 +4,18 @@
 use unicode_segmentation::UnicodeSegmentation;
 use unicode_width::UnicodeWidthStr;
 
+use super::sanitise::clean_line;
+
 /// Columns of a text without control characters.
 #[must_use]
 pub fn width(text: &str) -> usize {
     if text.is_ascii() { text.len() } else { text.graphemes(true).map(UnicodeWidthStr::width).sum() }
 }
 
-/// `text` in at most `max` columns; what is cut off is shown by an ellipsis.
+/// `text` in at most `max` columns; what is cut off is shown by an ellipsis. Cleaned first: half a sequence would be words.
 #[must_use]
 pub fn cut(text: &str, max: usize) -> String {
+    let text = &*clean_line(text);
     if width(text) <= max {
         return text.to_owned();
     }
