@@ -40,7 +40,7 @@ pub fn page(app: &mut App, key: &RecordKey, area: Rect, times: &Times) -> Page {
     let double = needed || (is_over(&run) && pane == Pane::Banner);
     let body = match pane {
         Pane::Banner => {
-            let rows = banner(app, &run, columns, room);
+            let rows = banner(app, &run, columns, room, times);
             // The newest answer stands folded below, where the banner leaves a line for it.
             if let Some(last) = last_words(app, &run, times).filter(|_| needed && rows.len() < room) {
                 room -= 1;
@@ -107,14 +107,14 @@ pub fn title(run: &RunView, columns: usize, state: Vec<Span>) -> Row {
 }
 
 /// What needs you; of an ended run what became of it; before the first answer what to do.
-pub fn banner(app: &App, run: &RunView, columns: usize, room: usize) -> Vec<Row> {
+pub fn banner(app: &App, run: &RunView, columns: usize, room: usize, times: &Times) -> Vec<Row> {
     if let Some(banner) = &run.banner {
         return needed(app, run, banner, columns, room);
     }
     if let Some(look) = &run.look_first {
         return needed(app, run, &look_banner(app, run, look), columns, room);
     }
-    if is_over(run) { ended(app, run, columns, room) } else { first_wait(app, run, columns) }
+    if is_over(run) { ended(app, run, columns, room, times) } else { first_wait(app, run, columns) }
 }
 
 /// A relay that waits for a look: where it goes, what is in its way, what can be done.
@@ -280,18 +280,23 @@ fn first_wait(app: &App, run: &RunView, columns: usize) -> Vec<Row> {
     rows
 }
 
-fn ended(app: &App, run: &RunView, columns: usize, room: usize) -> Vec<Row> {
-    let ends = run.phases.iter().filter_map(|phase| Some((phase.how()?, phase.reviewed)));
-    let mut facts = tally(ends).unwrap_or_else(|| "no phase ended".to_owned());
-    let relays = run.phases.iter().map(|phase| phase.relays as usize).sum();
-    let _ = write!(facts, " · {}", counted(relays, "relay"));
+fn ended(app: &App, run: &RunView, columns: usize, room: usize, times: &Times) -> Vec<Row> {
+    // A pair has no phase: its relays are its own, and they are what can be listed.
+    let is_pair = matches!(run.key, RecordKey::Pair(_));
+    let mut facts = if is_pair {
+        counted(run.relays as usize, "relay")
+    } else {
+        let ends = run.phases.iter().filter_map(|phase| Some((phase.how()?, phase.reviewed)));
+        let relays = run.phases.iter().map(|phase| phase.relays as usize).sum();
+        format!("{} · {}", tally(ends).unwrap_or_else(|| "no phase ended".to_owned()), counted(relays, "relay"))
+    };
     if let Some(ended) = run.stopped_at {
         let _ = write!(facts, " · took {}", span(ended.duration_since(run.created_at).as_secs()));
     }
     let mut rows = wrap_text(&facts, Tone::Text, columns);
     rows.push(Row::blank());
     let left = room.saturating_sub(rows.len());
-    rows.extend(phases(app, run, left, false, columns));
+    rows.extend(if is_pair { relays(app, run, left, false, times) } else { phases(app, run, left, false, columns) });
     rows
 }
 

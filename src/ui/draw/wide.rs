@@ -231,7 +231,7 @@ fn gauge(run: &RunView) -> Vec<Span> {
 }
 
 fn banner_rows(app: &App, run: &RunView, columns: usize, room: usize, times: &Times) -> Vec<Row> {
-    let Some(banner) = &run.banner else { return run::banner(app, run, columns, room) };
+    let Some(banner) = &run.banner else { return run::banner(app, run, columns, room, times) };
     let since = times.ago(run.wait.since.unwrap_or(run.since));
     let mut rows = vec![Row::of(vec![toned(Tone::NeedsYou, &banner.headline)]).tail(vec![text(since)])];
     rows.extend(run::needed(app, run, banner, columns, room.saturating_sub(1)));
