@@ -104,11 +104,12 @@ fn view(
     }
 }
 
-/// A session that nobody holds, and whose transcript was not read, is as it was when that was written last.
+/// A session that nobody holds is as it was when its transcript was written last, whether that was read or not: rows of
+/// one kind say one kind of time. Of one that was seen to go the moment is known.
 fn fact(facts: Option<&SessionFacts>, found: Option<&FoundSession>) -> StateFact {
     let mut fact = facts.map(|facts| facts.fact.clone()).unwrap_or_default();
-    if facts.is_some_and(|facts| facts.state == Some(SessionState::Gone)) {
-        fact.since = fact.since.or(found.and_then(|found| found.modified_at));
+    if facts.is_some_and(|facts| facts.state == Some(SessionState::Gone) && facts.gone_since.is_none()) {
+        fact.since = found.and_then(|found| found.modified_at).or(fact.since);
     }
     fact
 }
@@ -123,3 +124,7 @@ fn is_live(facts: &SessionFacts) -> bool {
 fn path_of(facts: &SessionFacts) -> Option<String> {
     facts.mark.as_ref().map(|TranscriptMark { path, .. }| path.clone())
 }
+
+#[cfg(test)]
+#[path = "sessions_tests.rs"]
+mod tests;

@@ -2,12 +2,25 @@
 
 use crate::model::command::Reply;
 use crate::model::ids::RecordKey;
+use crate::projection::{Notice, Projection};
 
 use super::app::{Answer, App, Effect, Exit, Over, Purpose, Then};
 use super::form::FormKind;
 use super::key::Key;
 
 impl App {
+    /// What failed after its order was taken (a program that does not start) has no reply: its notice is said when it comes.
+    pub(super) fn say_what_failed(&mut self, before: &Projection) {
+        if before.at.is_none() {
+            // What the first projection brings happened before the person came.
+            return;
+        }
+        let is_new = |notice: &&Notice| notice.is_error && !before.notices.contains(notice);
+        if let Some(notice) = self.projection.notices.iter().rev().find(is_new) {
+            self.say(notice.text.clone(), true);
+        }
+    }
+
     /// The reply to an order has come; `None`: the engine is gone.
     pub fn replied(&mut self, then: Then, reply: Option<Reply>) -> Vec<Effect> {
         let Some(reply) = reply else {

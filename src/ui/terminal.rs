@@ -17,7 +17,7 @@ use ratatui::Terminal;
 use ratatui::buffer::Buffer;
 use ratatui::layout::{Position, Rect};
 
-mod cells;
+pub mod cells;
 
 use cells::Cells;
 

@@ -35,6 +35,7 @@ impl App {
             Msg::Changed(projection) => {
                 self.show_what_came_up(&projection);
                 let before = std::mem::replace(&mut self.projection, projection);
+                self.say_what_failed(&before);
                 self.leave_what_is_gone();
                 self.drop_edits();
                 let look = self.offer_what_is_found(&before);

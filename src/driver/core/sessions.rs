@@ -414,11 +414,17 @@ impl<R: Records, T: Transcripts, A: Agents> Core<R, T, A> {
         } else {
             self.coming_back.remove(session);
         }
-        let (what, is_error) = match result {
-            Ok(how) => (format!("brought {session} back: {how}"), false),
-            Err(why) => (format!("can't bring {session} back: {why}"), true),
+        let (what, evidence, is_error) = match result {
+            Ok(how) => {
+                (format!("brought {session} back: {how}"), "the agent's program was started on its session", false)
+            }
+            Err(why) => {
+                (format!("can't bring {session} back: {why}"), "its program did not come up on this session", true)
+            }
         };
-        self.tell_of(session, &what, "the agent's program was started on its session", now);
+        self.tell_of(session, &what, evidence, now);
+        // What became of an order is news each time.
+        self.notices.retain(|notice| notice.text != what);
         self.notice(what, is_error, now);
         let known = self.sessions.entry(session.clone()).or_default();
         if is_back {

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use trellis::model::command::{Command, Confirm, Control, Refusal, Reply};
 use trellis::model::reach::Transport;
-use trellis::projection::{DriverFact, Projection, RunView, Standing, Thread};
+use trellis::projection::{DriverFact, Notice, Projection, RunView, Standing, Thread};
 use trellis::ui::app::{App, Effect, Msg, Over, Pane, Screen, Then};
 use trellis::ui::key::Key;
 
@@ -315,6 +315,28 @@ fn a_copy_says_what_was_copied() {
     let effects = rig.press("Enter y Enter");
     let [Effect::Copy { what, .. }] = &effects[..] else { panic!("{effects:?}") };
     assert!(what.contains("'s answer of ") || what.starts_with("your words"), "{what}");
+}
+
+/// An order that is taken and fails later has no reply that says so.
+#[test]
+fn what_fails_after_its_order_was_taken_is_said_when_it_fails() {
+    for size in [(38, 20), (120, 40)] {
+        let mut rig = Rig::new(scenes::all_standings(), size);
+        rig.press("2");
+        let mut later = scenes::all_standings();
+        let why = "can't bring codex:9b1c back: can't find codex in PATH";
+        later.notices.push(Notice { at: rig.now, text: why.to_owned(), is_error: true });
+        rig.send(Msg::Changed(Arc::new(later.clone())));
+        let said = rig.text().split_whitespace().collect::<Vec<_>>().join(" ");
+        assert!(said.contains(why), "{}", rig.text());
+        // Said once; said again when it fails again.
+        rig.press("j");
+        rig.send(Msg::Changed(Arc::new(later.clone())));
+        assert!(!rig.text().contains("can't bring"), "{}", rig.text());
+        later.notices[0].at = rig.now;
+        rig.send(Msg::Changed(Arc::new(later)));
+        assert!(rig.text().contains("can't bring"), "{}", rig.text());
+    }
 }
 
 #[test]
