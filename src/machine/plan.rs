@@ -32,6 +32,20 @@ pub struct Plan {
     pub agrees: bool,
 }
 
+impl Plan {
+    /// Why going on from this pause would be none: a side is not there, and it would stop again at once. A pause by hand
+    /// ends all the same: then it is said who is missing, and what helps.
+    #[must_use]
+    pub fn stops_again(&self, paused: PauseReason) -> Option<String> {
+        match &self.act {
+            Act::Pauses(PauseReason::AgentGone, why) if paused != PauseReason::Manual => {
+                Some(format!("it would stop again at once: {why}"))
+            }
+            _ => None,
+        }
+    }
+}
+
 /// The first thing that a person would see of an order to go on.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Act {

@@ -497,12 +497,19 @@ pub fn awaits_paste(run: &RunView) -> bool {
     run.delivery.as_ref().is_some_and(|delivery| failed || delivery.by_hand || delivery.held.is_some())
 }
 
+/// Whether it stands still until somebody, or a limit's end, lets it go on.
+fn is_paused(run: &RunView) -> bool {
+    let for_a_reason = run.banner.as_ref().is_some_and(|banner| banner.reason.is_some());
+    for_a_reason || matches!(run.standing, Standing::Paused | Standing::Limit)
+}
+
 /// The control a key means for this run as it stands.
 #[must_use]
 pub fn control_of(action: Action, run: &RunView) -> Option<Control> {
     Some(match action {
         // A pair that paused by itself leaves its run running: what can go on goes on, whatever the run says of itself.
-        Action::PauseOrGoOn if may(run, "resume").is_ok() => Control::Resume,
+        // Of what waits for a person a key never makes a pause by hand: where going on is impossible it says why.
+        Action::PauseOrGoOn if may(run, "resume").is_ok() || is_paused(run) => Control::Resume,
         Action::PauseOrGoOn => Control::Pause,
         Action::Skip => Control::Skip,
         Action::Again if is_over(run) => Control::RunOn,

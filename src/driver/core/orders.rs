@@ -8,7 +8,7 @@ use super::books::Shelved;
 use super::kept::Held;
 use super::sessions::ComingBack;
 use crate::driver::ports::{Agents, Comeback, Job, Records, Transcripts};
-use crate::machine::{pair, run};
+use crate::machine::{pair, plan, run};
 use crate::model::command::{Command, Control, Refusal, RefusalKind, Reply, SessionControl};
 use crate::model::event::EventKind;
 use crate::model::ids::{Agent, PairId, RecordKey, RunId, SessionKey, SessionRef};
@@ -130,6 +130,9 @@ impl<R: Records, T: Transcripts, A: Agents> Core<R, T, A> {
         let held = self.books.run(id).ok_or_else(|| unknown(&key))?;
         let pairs = self.books.pairs_of(&held.record);
         let scene = self.shown_scene(&held.record.implementer, &held.record.reviewer, now);
+        let of_pair = self.current_pair(id).filter(|pair| pair.record.is_active());
+        let paused = held.record.paused_reason.or_else(|| of_pair.and_then(|pair| pair.record.paused_reason));
+        refuse_going_nowhere(control, paused, || plan::of_run(&held.record, &pairs, &scene))?;
         let step = run::control(&held.record, &pairs, control, &scene)?;
         self.answer(step, key, control, now)
     }
@@ -138,6 +141,7 @@ impl<R: Records, T: Transcripts, A: Agents> Core<R, T, A> {
         let key = RecordKey::Pair(id.clone());
         let held = self.books.pair(id).ok_or_else(|| unknown(&key))?;
         let scene = self.shown_scene(&held.record.implementer, &held.record.reviewer, now);
+        refuse_going_nowhere(control, held.record.paused_reason, || plan::of_pair(&held.record, &scene))?;
         let step = pair::control(&held.record, control, &scene)?;
         self.answer(step, key, control, now)
     }
@@ -395,6 +399,16 @@ fn resumed_words(sessions: &[SessionKey], in_windows: bool) -> Option<String> {
     };
     let place = if in_windows { " in a new tmux window; the log names the panes" } else { "" };
     Some(format!("resumes {whose}{place}"))
+}
+
+/// Refuses to go on where that would stop again at once, for a side that is not there.
+fn refuse_going_nowhere(
+    control: &Control,
+    paused: Option<PauseReason>,
+    planned: impl FnOnce() -> plan::Plan,
+) -> Result<(), Refusal> {
+    let paused = paused.filter(|_| *control == Control::Resume);
+    paused.and_then(|reason| planned().stops_again(reason)).map_or(Ok(()), |why| Err(Refusal::not_now(why)))
 }
 
 fn unknown(key: &RecordKey) -> Refusal {

@@ -11,6 +11,7 @@ use super::orders::seen_revision;
 use super::sessions::Known;
 use crate::driver::ports::{Agents, Records, Transcripts};
 use crate::machine::{pair, plan, run};
+use crate::model::command::Control;
 use crate::model::ids::{RecordKey, SessionKey};
 use crate::model::pair::{PairRecord, PauseReason};
 use crate::model::run::RunRecord;
@@ -132,12 +133,13 @@ impl<R: Records, T: Transcripts, A: Agents> Core<R, T, A> {
         let pair = run.current_pair_id.as_ref().and_then(|id| self.books.pair(id));
         let of_pair = pair.filter(|held| held.seen().is_active()).and_then(|held| held.seen().paused_reason);
         let paused = run.paused_reason.or(of_pair).filter(|_| run.is_active());
+        let goes_on = paused.filter(|reason| is_of_machines(*reason)).map(|_| plan::of_run(run, &pairs, &scene));
         RecordFacts {
             run: Some(run),
             pair: pair.map(Held::seen),
             wait: run::wait(run, &pairs, &scene),
-            impossible: run::impossible(run, &pairs, &scene),
-            plan: paused.filter(|reason| is_of_machines(*reason)).map(|_| plan::of_run(run, &pairs, &scene)),
+            impossible: with_going_on(run::impossible(run, &pairs, &scene), paused, goes_on.as_ref()),
+            plan: goes_on,
             brings_back: paused.map_or_else(Vec::new, |_| plan::brings_back(Some(run), &pairs, &scene)),
             pairs,
             unsaved: held.unsaved().or_else(|| pair.and_then(Held::unsaved)),
@@ -157,12 +159,13 @@ impl<R: Records, T: Transcripts, A: Agents> Core<R, T, A> {
         let scene = self.scene(&record.implementer, &record.reviewer, now);
         let paused = record.paused_reason.filter(|_| record.is_active());
         let continued = record.continues.as_ref().and_then(|id| self.books.pair(id));
+        let goes_on = paused.filter(|reason| is_of_machines(*reason)).map(|_| plan::of_pair(record, &scene));
         RecordFacts {
             run: None,
             pair: Some(record),
             wait: pair::wait(record, &scene),
-            impossible: pair::impossible(record, &scene),
-            plan: paused.filter(|reason| is_of_machines(*reason)).map(|_| plan::of_pair(record, &scene)),
+            impossible: with_going_on(pair::impossible(record, &scene), paused, goes_on.as_ref()),
+            plan: goes_on,
             brings_back: paused.map_or_else(Vec::new, |_| plan::brings_back(None, &[record], &scene)),
             pairs: continued.into_iter().map(Held::seen).chain([record]).collect(),
             unsaved: held.unsaved(),
@@ -193,6 +196,20 @@ impl<R: Records, T: Transcripts, A: Agents> Core<R, T, A> {
         let same = self.screen.thread.as_ref().filter(|last| ***last == made).cloned();
         Some(same.unwrap_or_else(|| Arc::new(made)))
     }
+}
+
+/// What is impossible, and going on as well where it would be none.
+fn with_going_on(
+    mut impossible: Vec<(String, String)>,
+    paused: Option<PauseReason>,
+    plan: Option<&plan::Plan>,
+) -> Vec<(String, String)> {
+    let resume = Control::Resume.name();
+    let why = paused.zip(plan).and_then(|(reason, plan)| plan.stops_again(reason));
+    if let Some(why) = why.filter(|_| impossible.iter().all(|(name, _)| name != resume)) {
+        impossible.push((resume.to_owned(), why));
+    }
+    impossible
 }
 
 /// A file that was changed under us is the store's: going on with it is no order to a machine.

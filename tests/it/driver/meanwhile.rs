@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 
 use trellis::model::command::{Command, Control, RefusalKind, Reply};
 use trellis::model::config::FirstPhase;
+use trellis::model::ids::RecordKey;
 use trellis::model::pair::PauseReason;
 use trellis::model::reach::{InputBox, LiveStatus, OnItsWay, ProcessFact, Reach, Tick, Ticks, Transport};
 use trellis::model::run::RunStep;
@@ -89,6 +90,7 @@ fn an_agent_that_ends_while_a_person_is_waited_for_is_shown_gone_before_a_key() 
     let since = view.wait.since.unwrap();
     assert!(since >= died && since <= died + seconds(5), "{since} for {died}");
     assert_eq!(view.banner.unwrap().offers[0].what, "resumes claude's session in a new tmux window; then you decide");
+    assert_going_on_says(&mut world, &run, "claude is gone");
     let Reply::Done { note, .. } = world.control(&run, Control::BringBack) else { panic!("refused") };
     assert_eq!(note, "resumes claude's session in a new tmux window; the log names the panes");
     world.pass(seconds(8));
@@ -100,6 +102,40 @@ fn an_agent_that_ends_while_a_person_is_waited_for_is_shown_gone_before_a_key() 
     let log = world.core.projection(world.now).log.clone();
     let back = log.iter().find(|line| line.what.starts_with("brought claude:c-1 back")).unwrap();
     assert_eq!(back.record.as_deref(), Some(run.as_str()));
+}
+
+/// Going on is refused with these words, before and after the key, and leaves the record as it is.
+fn assert_going_on_says(world: &mut World, run: &RecordKey, words: &str) {
+    let view = world.core.projection(world.now).runs[0].clone();
+    let why = view.impossible.iter().find(|(name, _)| name == "resume").map(|(_, why)| why.clone());
+    assert!(why.as_ref().is_some_and(|why| why.contains(words)), "{why:?}");
+    let before = (world.run(run), world.pair_of(run));
+    let Reply::Refused(refusal) = world.control(run, Control::Resume) else { panic!("goes on without it") };
+    assert!(refusal.message.contains(words), "{}", refusal.message);
+    world.pass(seconds(5));
+    assert_eq!((world.run(run), world.pair_of(run)), before);
+}
+
+/// Where an agent is gone `p` never says that the run goes on: it would stop again at once, its clock begun anew.
+#[test]
+fn going_on_without_an_agent_is_refused_until_it_is_back() {
+    let mut world = World::new();
+    world.replies = Box::new(|session, _| (session == &claude().key()).then(|| "Did it.".to_owned()));
+    let run = world.new_run(FirstPhase::Next);
+    world.person_types(&claude(), "do phase one");
+    world.until(seconds(60), "the reviewer at work", |world| world.prompts(&codex()).len() == 2);
+    world.dead.push(codex().key());
+    world.until(seconds(120), "the pause", |world| world.pair_of(&run).paused_reason == Some(PauseReason::AgentGone));
+    let since = world.core.projection(world.now).runs[0].wait.since;
+    assert_going_on_says(&mut world, &run, "codex is gone");
+    assert_eq!(world.core.projection(world.now).runs[0].wait.since, since, "its clock goes on");
+    // Who paused by hand is let go on, and then told who is missing.
+    let mut by_hand = World::new();
+    let run = by_hand.new_run(FirstPhase::Next);
+    assert!(matches!(by_hand.control(&run, Control::Pause), Reply::Done { .. }));
+    by_hand.dead.push(claude().key());
+    by_hand.pass(seconds(30));
+    assert!(matches!(by_hand.control(&run, Control::Resume), Reply::Done { .. }));
 }
 
 /// A Codex whose terminal was quit goes on in its background server: the side's place and the log of the run say so.
