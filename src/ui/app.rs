@@ -484,6 +484,12 @@ impl App {
         }
     }
 
+    /// Whether list, detail and conversation stand side by side.
+    #[must_use]
+    pub const fn is_beside(&self) -> bool {
+        super::layout::is_beside(self.size)
+    }
+
     /// Times of a frame that is drawn now.
     #[must_use]
     pub fn times(&self) -> Times {

@@ -19,7 +19,7 @@ use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 
 use super::app::{App, Over, Screen};
-use super::layout::{SHORT, SMALLEST, WIDE, too_small};
+use super::layout::{SHORT, SMALLEST, is_beside, too_small};
 use super::paint::Painter;
 use super::row::{Row, Rule, Span};
 use super::theme::{Symbols, Theme, reduce};
@@ -62,7 +62,7 @@ pub fn frame(app: &mut App, theme: &Theme, symbols: Symbols, buffer: &mut Buffer
 }
 
 fn whole(app: &mut App, painter: &mut Painter<'_>, area: Rect, times: &Times) {
-    let is_wide = area.width >= WIDE && area.height >= SHORT;
+    let is_wide = is_beside((area.width, area.height));
     let covers = dialog(app).is_some_and(|over| !matches!(over, Over::Line(_)));
     match (is_wide, covers) {
         (true, _) => wide::draw(app, painter, area, times, covers),

@@ -15,6 +15,12 @@ pub const LIST: u16 = 28;
 /// Columns of phases and relays beside a conversation.
 pub const DETAIL: u16 = 33;
 
+/// Whether list, detail and conversation stand side by side.
+#[must_use]
+pub const fn is_beside(size: (u16, u16)) -> bool {
+    size.0 >= WIDE && size.1 >= SHORT
+}
+
 /// Whether the size is too small for anything but one line.
 #[must_use]
 pub const fn too_small(size: (u16, u16)) -> bool {

@@ -1,6 +1,10 @@
 //! The preview of a relay that waits for a look: bound to that relay, never to the one after it; and its keys.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
+
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
 
 use crate::model::command::{Confirm, Control};
 use crate::model::ids::{RecordKey, Role};
@@ -12,6 +16,9 @@ use super::editor::Editor;
 use super::key::Key;
 use super::keymap::Place;
 use super::order_keys::send;
+
+/// The name under which edits of waiting relays are remembered.
+pub const EDITS: &str = "edits";
 
 /// The open preview.
 #[derive(Debug)]
@@ -32,8 +39,8 @@ pub struct Look {
     pub lines: usize,
 }
 
-/// The text of a waiting relay as a person changed it. It outlives the preview, and goes with its relay.
-#[derive(Clone, Debug, PartialEq, Eq)]
+/// The text of a waiting relay as a person changed it. It outlives the preview and the screen, and goes with its relay.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct KeptEdit {
     /// Of which run.
     run: RecordKey,
@@ -85,19 +92,38 @@ impl App {
     }
 
     /// Keeps what the person made of the relay of the open preview; its own text again is no edit.
-    pub(super) fn keep_edit(&mut self, text: String) {
-        let Some(Over::Look(look)) = self.over.last() else { return };
+    pub(super) fn keep_edit(&mut self, text: String) -> Option<Effect> {
+        let Some(Over::Look(look)) = self.over.last() else { return None };
         let (run, relay) = (look.run.clone(), look.relay.clone());
+        let before = self.edits.clone();
         self.edits.retain(|edit| edit.run != run);
         if *text != *relay.1 {
             self.edits.push(KeptEdit { run, relay, text });
         }
+        self.remember_edits(&before)
     }
 
     /// An edit goes with its relay: when that was sent or dropped, or the run is gone.
-    pub(super) fn drop_edits(&mut self) {
-        let projection = &self.projection;
+    pub(super) fn drop_edits(&mut self) -> Option<Effect> {
+        let projection = Arc::clone(&self.projection);
+        // Before the home was read nothing waits anywhere.
+        projection.at?;
+        let before = self.edits.clone();
         self.edits.retain(|edit| projection.runs.iter().any(|run| waits_in(run, &edit.run, &edit.relay)));
+        self.remember_edits(&before)
+    }
+
+    /// What was remembered when the screen was left.
+    pub fn recall(&mut self, memory: BTreeMap<String, Value>) {
+        let kept = memory.get(EDITS).and_then(|edits| serde_json::from_value(edits.clone()).ok());
+        self.edits = kept.unwrap_or_default();
+        self.memory = memory;
+    }
+
+    /// Keeps the edits for the next start, where they are others than before.
+    fn remember_edits(&self, before: &[KeptEdit]) -> Option<Effect> {
+        let edits = serde_json::to_value(&self.edits).ok().filter(|_| self.edits != before)?;
+        Some(Effect::Remember(EDITS, edits))
     }
 
     /// After a frame: a preview names its run as that frame showed it, while its relay is the one that waits. Of another
@@ -171,10 +197,12 @@ impl App {
         let text = edited.clone().unwrap_or_else(|| waiting.text.to_string());
         match action {
             Action::Open => {
-                if let Some(Over::Look(look)) = self.over.last_mut() {
-                    look.waits = true;
-                }
-                return vec![send(&target, revision, Control::Confirm(Confirm::Send { edited_text: edited }))];
+                // The key that opens a preview is the one that sends from it: a press too many never sends.
+                let to = if waiting.to == Role::Implementer { &run.implementer } else { &run.reviewer };
+                let how = if edited.is_some() { " as you edited it" } else { "" };
+                let words = format!("send relay {} to {}{how}?  y yes · any other key no", waiting.n, to.label);
+                let order = send(&target, revision, Control::Confirm(Confirm::Send { edited_text: edited }));
+                self.over.push(Over::Question(Question { words, key: Some(key), yes: Answer::Do(vec![order]) }));
             }
             Action::Drop => {
                 let words = "drop this message? Its turn is spent.  y yes · any other key no".to_owned();

@@ -3,6 +3,7 @@
 use serde_json::Value as Json;
 
 use crate::model::command::{Command, Confirm, Control};
+use crate::model::ids::RecordKey;
 use crate::model::text::first_line;
 
 use super::action::Action;
@@ -14,6 +15,9 @@ use super::key::Key;
 use super::keymap::Place;
 use super::menu::{Choice, Menu, MenuItem};
 use super::start_form;
+
+/// The name under which words to a side that were not sent are remembered, by the id of their run.
+pub const WRITTEN: &str = "written";
 
 impl App {
     /// Keys of a form.
@@ -168,7 +172,8 @@ impl App {
     pub fn begin_writing(&mut self, purpose: Purpose, title: impl Into<String>, text: &str) {
         let kept = match &purpose {
             Purpose::Write { run, .. } => {
-                self.memory.get(&format!("write {run}")).and_then(Json::as_str).map(str::to_owned)
+                let kept = self.memory.get(WRITTEN).and_then(|written| written.get(run.as_str()));
+                kept.and_then(Json::as_str).map(str::to_owned)
             }
             _ => None,
         };
@@ -215,11 +220,11 @@ impl App {
         match writing.purpose.clone() {
             Purpose::Write { run, side, go_on } => {
                 writing.waits = true;
-                self.memory.remove(&format!("write {run}"));
+                let kept = self.keep_written(&run, None);
                 // A message is the person's own act and goes into whatever the run is now.
                 let control = Control::Write { side, text, go_on };
                 let command = Command::Control { target: run, expect: None, control };
-                vec![Effect::Send { command, then: Then::Editor }]
+                std::iter::once(Effect::Send { command, then: Then::Editor }).chain(kept).collect()
             }
             Purpose::Relay { run } => {
                 let edited_text = writing.editor.is_changed().then_some(text);
@@ -244,6 +249,17 @@ impl App {
         }
     }
 
+    /// Keeps what was written to a side of a run and not sent, also for the next start; `None`: nothing is left of it.
+    fn keep_written(&self, run: &RecordKey, text: Option<String>) -> Option<Effect> {
+        let before = self.memory.get(WRITTEN).and_then(Json::as_object);
+        let mut written = before.cloned().unwrap_or_default();
+        // With its run goes what was written to it.
+        written.retain(|id, _| id != run.as_str() && self.projection.runs.iter().any(|run| run.key.as_str() == id));
+        written.extend(text.map(|text| (run.as_str().to_owned(), Json::String(text))));
+        (before != Some(&written) && (before.is_some() || !written.is_empty()))
+            .then(|| Effect::Remember(WRITTEN, Json::Object(written)))
+    }
+
     fn set_prompt(&mut self, id: &str, text: String) {
         if let Some(Over::Form(form)) = self.over.last_mut()
             && let Some(Field { value: Value::Prompt(words, _), .. }) = form.field_mut(id)
@@ -258,12 +274,14 @@ impl App {
         let text = writing.editor.text();
         match writing.purpose {
             Purpose::Prompt(id) => self.set_prompt(id, text),
-            Purpose::Write { run, .. } if !text.trim().is_empty() => {
-                self.memory.insert(format!("write {run}"), Json::String(text));
-                self.say("what you wrote is kept", false);
+            Purpose::Write { run, .. } => {
+                let text = Some(text).filter(|text| !text.trim().is_empty());
+                if text.is_some() {
+                    self.say("what you wrote is kept", false);
+                }
+                return self.keep_written(&run, text).into_iter().collect();
             }
-            Purpose::Relay { .. } => self.keep_edit(text),
-            Purpose::Write { .. } => {}
+            Purpose::Relay { .. } => return self.keep_edit(text).into_iter().collect(),
         }
         Vec::new()
     }
@@ -273,7 +291,7 @@ impl App {
         let text = text.strip_suffix('\n').unwrap_or(text);
         match self.over.last_mut() {
             Some(Over::Editor(writing)) => writing.editor.replace(text),
-            Some(Over::Look(_)) => self.keep_edit(text.to_owned()),
+            Some(Over::Look(_)) => return self.keep_edit(text.to_owned()).into_iter().collect(),
             Some(Over::Form(form)) => {
                 if let Some(Field { value: Value::Prompt(words, _), .. }) = form.fields.get_mut(form.at) {
                     text.clone_into(words);

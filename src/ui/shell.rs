@@ -38,12 +38,14 @@ pub const LOOKED_AT: &str = "looked_at";
 const LOOKS_KEPT: SignedDuration = SignedDuration::from_mins(1);
 
 /// Names of values that are remembered and read at the start.
-const REMEMBERED: [&str; 6] = [
+const REMEMBERED: [&str; 8] = [
     super::forms::REMEMBERED,
     super::forms::PAIR_REMEMBERED,
     super::start_form::REMEMBERED,
     super::notes::DISMISSED,
     super::ahead::TRIED,
+    super::look::EDITS,
+    super::overlay::WRITTEN,
     "mouse",
 ];
 
@@ -141,7 +143,7 @@ pub async fn run<E: Engine>(engine: E, settings: Settings) -> anyhow::Result<Exi
     let mut app =
         App::new(engine.projection(), settings.keymap.clone(), clock::now(), settings.zone.clone(), screen.size());
     app.nearby = settings.nearby.clone();
-    app.memory = memory;
+    app.recall(memory);
     app.mouse = mouse;
     app.on_quit = settings.on_quit;
     app.has_notes = true;

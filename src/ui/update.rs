@@ -7,7 +7,7 @@ use std::sync::Arc;
 use jiff::Timestamp;
 
 use crate::model::ids::RecordKey;
-use crate::projection::{Projection, Standing, ThreadEntry, ThreadKind};
+use crate::projection::{Projection, RunView, Standing, ThreadEntry, ThreadKind};
 
 use super::action::Action;
 use super::app::{App, Effect, Help, Msg, Over, Pane, REFUSED_FOR, Screen, panes};
@@ -37,10 +37,10 @@ impl App {
                 let before = std::mem::replace(&mut self.projection, projection);
                 self.say_what_failed(&before);
                 self.leave_what_is_gone();
-                self.drop_edits();
+                let kept = self.drop_edits();
                 let look = self.offer_what_is_found(&before);
                 self.open_awaited();
-                look.into_iter().chain(self.copy_what_is_to_be_pasted(&before)).collect()
+                kept.into_iter().chain(look).chain(self.copy_what_is_to_be_pasted(&before)).collect()
             }
             Msg::Replied(then, reply) => self.replied(then, reply),
             Msg::Edited(words) => self.edited(&words),
@@ -189,6 +189,10 @@ impl App {
             Screen::Runs => {
                 if let Some(key) = self.runs.on().cloned() {
                     self.open_run(&key);
+                    // Beside the list stands already what Enter is offered for there.
+                    if self.is_beside() && self.run(&key).is_some_and(offers_look) {
+                        self.open_in_run(&key);
+                    }
                 }
             }
             Screen::Run(key) => self.open_in_run(&key),
@@ -573,6 +577,11 @@ impl App {
         }
         Vec::new()
     }
+}
+
+/// Whether a relay that waits for a look is all that is asked of the person.
+fn offers_look(run: &RunView) -> bool {
+    run.look_first.is_some() && run.banner.as_ref().is_none_or(|banner| banner.reason.is_none())
 }
 
 #[cfg(test)]

@@ -42,7 +42,14 @@ fn program(terminal: &Terminal, name: &str, script: &str) -> String {
 fn look_first(terminal: &Terminal) {
     terminal.trellis("demo --scene look-first --speed 10");
     terminal.wait_for("phase 1");
-    terminal.keys(&["Enter"]);
+    if terminal.fact("pane_width") == NARROW.0.to_string() {
+        terminal.keys(&["Enter"]);
+    } else {
+        // Beside the list one Enter leads into the preview, and Esc from there to the run.
+        terminal.wait_for("Enter look");
+        terminal.press_for(&["Enter"], "✓ alive");
+        terminal.keys(&["Escape"]);
+    }
     terminal.wait_for("Enter look");
 }
 

@@ -56,7 +56,7 @@ fn a_card_closes_after_its_order_and_the_next_relay_is_opened_anew() {
     assert!(matches!(rig.app.screen(), Screen::Run(_)));
     rig.draw();
     rig.pass(500);
-    assert_eq!(confirms(&rig.press("Enter Enter")), [(Some(9), Then::Look)], "the next card, the next relay");
+    assert_eq!(confirms(&rig.press("Enter Enter y")), [(Some(9), Then::Look)], "the next card, the next relay");
 }
 
 #[test]
@@ -113,14 +113,15 @@ fn without_a_waiting_relay_nothing_says_look_first() {
 #[test]
 fn a_refused_order_can_be_given_again_once_the_new_state_was_seen() {
     let mut rig = rig(scenes::one(scenes::look_first()));
-    rig.press("Enter Enter Enter");
+    rig.press("Enter Enter Enter y");
     let refused = Refusal::not_now("it moved while you looked: look again, then repeat the order");
     rig.send(Msg::Replied(Then::Look, Some(Reply::Refused(refused))));
     rig.send(Msg::Changed(Arc::new(scenes::one(moved(8, None)))));
-    assert_eq!(confirms(&rig.send(Msg::Key("Enter".parse().unwrap()))), [(Some(7), Then::Look)], "not seen yet");
+    rig.send(Msg::Key("Enter".parse().unwrap()));
+    assert_eq!(confirms(&rig.send(Msg::Key("y".parse().unwrap()))), [(Some(7), Then::Look)], "not seen yet");
     rig.send(Msg::Replied(Then::Look, Some(Reply::Refused(Refusal::not_now("it moved while you looked")))));
     rig.draw();
-    assert_eq!(confirms(&rig.press("Enter")), [(Some(8), Then::Look)]);
+    assert_eq!(confirms(&rig.press("Enter y")), [(Some(8), Then::Look)]);
 }
 
 #[test]
@@ -178,9 +179,47 @@ fn an_edit_is_kept_until_its_relay_is_gone_wherever_the_person_goes() {
         );
         rig.press("Enter");
         assert!(rig.text().contains("edited ·"), "{away}:\n{}", rig.text());
-        let sent = edits_sent(&rig.press("Enter"));
+        let sent = edits_sent(&rig.press("Enter y"));
         assert!(sent[0].starts_with("NFeedback:"), "{away}");
     }
+}
+
+/// What a memory holds after some effects, as one that lasts beyond the screen.
+fn remembered(effects: &[Effect]) -> std::collections::BTreeMap<String, serde_json::Value> {
+    let kept = effects.iter().filter_map(|effect| match effect {
+        Effect::Remember(name, value) => Some(((*name).to_owned(), value.clone())),
+        _ => None,
+    });
+    kept.collect()
+}
+
+/// "Your edit of it is kept" and "what you wrote is kept" are so when the screen is left and opened again.
+#[test]
+fn what_is_called_kept_is_there_at_the_next_start_until_its_relay_or_run_is_gone() {
+    let mut first = rig(scenes::one(waits(7)));
+    let memory = remembered(&first.press("Enter Enter i N Esc Esc w Enter H i Esc"));
+    let next = |projection| {
+        let mut rig = Rig::new(Projection::default(), (38, 20));
+        rig.app.recall(memory.clone());
+        // Nothing was read yet: that is no sign that the relay is gone.
+        let mut effects = rig.send(Msg::Changed(Arc::new(Projection::default())));
+        effects.extend(rig.send(Msg::Changed(Arc::new(projection))));
+        rig.draw();
+        rig.pass(500);
+        (rig, remembered(&effects))
+    };
+    let (mut rig, forgotten) = next(scenes::one(waits(8)));
+    assert!(forgotten.is_empty(), "{forgotten:?}");
+    rig.press("Enter");
+    assert!(rig.text().split_whitespace().collect::<Vec<_>>().join(" ").contains("Your edit of it is kept."));
+    let sent = rig.press("Enter Enter y");
+    assert!(edits_sent(&sent)[0].starts_with("NFeedback:"));
+    let (mut rig, forgotten) = next(scenes::one(moved(9, Some("turn-4 message-4"))));
+    assert_eq!(forgotten["edits"], serde_json::json!([]), "another relay waits: the edit is no more");
+    let written = rig.press("w Enter");
+    assert!(rig.text().contains("Hi"), "{written:?} {}", rig.text());
+    let sent = remembered(&rig.press("Ctrl-s"));
+    assert_eq!(sent["written"], serde_json::json!({}));
 }
 
 #[test]
@@ -192,7 +231,7 @@ fn the_text_of_the_persons_own_editor_is_kept_as_well_and_the_original_is_no_edi
     rig.press("Esc Enter");
     assert!(rig.text().contains("Other words."), "{}", rig.text());
     rig.send(Msg::Edited(format!("{original}\n")));
-    assert_eq!(edits_sent(&rig.press("Esc Enter Enter")), [""], "as it is");
+    assert_eq!(edits_sent(&rig.press("Esc Enter Enter y")), [""], "as it is");
 }
 
 #[test]
@@ -203,7 +242,7 @@ fn an_edit_never_reaches_another_relay_and_goes_with_its_own() {
     rig.draw();
     rig.pass(500);
     assert!(!rig.text().contains("is kept"), "{}", rig.text());
-    assert_eq!(edits_sent(&rig.press("Enter Enter")), [""]);
+    assert_eq!(edits_sent(&rig.press("Enter Enter y")), [""]);
     assert!(rig.app.edits.is_empty());
     // Sent or dropped: the same relay once more, if it ever comes, is the agent's own.
     let mut rig = Rig::new(scenes::one(waits(7)), (38, 20));

@@ -4,6 +4,7 @@ use std::fmt::Write as _;
 
 use trellis::projection::Projection;
 use trellis::ui::Tmux;
+use trellis::ui::layout::is_beside;
 
 use super::{Rig, picture, scenes};
 
@@ -16,11 +17,16 @@ fn keep(name: &str, projection: &dyn Fn() -> Projection, keys: &str) {
 
 /// The same where the screen stands outside tmux, or there is none.
 fn keep_where(tmux: Tmux, name: &str, projection: &dyn Fn() -> Projection, keys: &str) {
+    keep_by(tmux, name, projection, |_| keys.to_owned());
+}
+
+/// The same by other keys at other sizes.
+fn keep_by(tmux: Tmux, name: &str, projection: &dyn Fn() -> Projection, keys: impl Fn((u16, u16)) -> String) {
     let mut out = String::new();
     for size in SIZES {
         let mut rig = Rig::new(projection(), size);
         rig.app.nearby.tmux = tmux;
-        rig.press(keys);
+        rig.press(&keys(size));
         let _ = writeln!(out, "== {}×{}\n{}", size.0, size.1, picture(&mut rig));
     }
     insta::with_settings!({ snapshot_path => "frames", prepend_module_to_snapshot => false, omit_expression => true }, {
@@ -59,9 +65,11 @@ fn run_that_needs_you() {
 
 #[test]
 fn look_first() {
-    keep("look_first_banner", &|| scenes::one(scenes::look_first()), "Enter");
-    keep("look_first", &|| scenes::one(scenes::look_first()), "Enter Enter");
-    keep("look_first_edit", &|| scenes::one(scenes::look_first()), "Enter Enter i");
+    for (name, keys) in [("look_first_banner", ""), ("look_first", "Enter"), ("look_first_edit", "Enter i")] {
+        // Beside the list one Enter leads into the preview, and Esc from there to the run.
+        let way = |size| format!("{} {keys}", if is_beside(size) { "Enter Esc" } else { "Enter" });
+        keep_by(Tmux::Unneeded, name, &|| scenes::one(scenes::look_first()), way);
+    }
 }
 
 #[test]

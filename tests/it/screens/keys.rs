@@ -7,7 +7,7 @@ use trellis::model::command::{Command, Confirm, Control, Refusal, Reply, Session
 use trellis::model::config::FirstPhase;
 use trellis::model::ids::Role;
 use trellis::projection::{Projection, Standing};
-use trellis::ui::app::{Effect, Exit, Msg, Screen, Then};
+use trellis::ui::app::{Effect, Exit, Msg, Over, Screen, Then};
 use trellis::ui::key::Key;
 use trellis::ui::keymap::{Keymap, Place};
 
@@ -122,14 +122,38 @@ fn look_first_sends_edits_and_drops() {
     let waiting = || scenes::one(scenes::look_first());
     let send =
         |edited_text: Option<&str>| Control::Confirm(Confirm::Send { edited_text: edited_text.map(str::to_owned) });
-    assert_eq!(ordered(waiting(), "Enter Enter Enter"), [send(None)]);
+    assert_eq!(ordered(waiting(), "Enter Enter Enter Enter"), [send(None)]);
+    assert_eq!(ordered(waiting(), "Enter Enter Enter y"), [send(None)]);
     assert_eq!(ordered(waiting(), "Enter Enter d d"), [Control::Confirm(Confirm::Drop)]);
     assert_eq!(ordered(waiting(), "Enter Enter d x"), []);
     let edited = ordered(waiting(), "Enter Enter i N o Ctrl-s");
     let Control::Confirm(Confirm::Send { edited_text: Some(text) }) = &edited[0] else { panic!("{edited:?}") };
     assert!(text.starts_with("NoFeedback:"), "{text}");
-    let kept = ordered(waiting(), "Enter Enter i N o Esc Enter");
+    let kept = ordered(waiting(), "Enter Enter i N o Esc Enter y");
     assert_eq!(kept, edited, "leaving the editor keeps the edit");
+}
+
+/// Beside the list one Enter opens what it is offered for; at no size does a press too many send.
+#[test]
+fn enter_opens_the_preview_that_is_offered_and_asks_before_it_sends() {
+    for (size, opens) in [((38, 20), 2), ((80, 24), 2), ((120, 40), 1), ((180, 50), 1)] {
+        let mut run = scenes::look_first();
+        run.banner = None;
+        let mut rig = Rig::new(scenes::one(run), size);
+        let is_open = |rig: &Rig| rig.app.over.iter().any(|over| matches!(over, Over::Look(_)));
+        for press in 1..=opens {
+            assert!(!is_open(&rig), "{size:?}");
+            assert!(press < opens || rig.text().contains("Enter look"), "{size:?}");
+            assert_eq!(controls(&rig.press("Enter")), []);
+        }
+        assert!(is_open(&rig), "{size:?}");
+        assert_eq!(controls(&rig.press("Enter")), [], "{size:?}: one press too many");
+        let text = rig.text().split_whitespace().collect::<Vec<_>>().join(" ");
+        assert!(text.contains("send relay 4 to claude?"), "{text}");
+        assert_eq!(controls(&rig.press("Esc")), [], "{size:?}");
+        assert!(is_open(&rig), "{size:?}: any other key is no");
+        assert_eq!(controls(&rig.press("Enter y")).len(), 1, "{size:?}");
+    }
 }
 
 #[test]
@@ -142,7 +166,7 @@ fn a_preview_goes_along_with_its_run_while_the_same_relay_waits() {
     };
     let same = scenes::look_first().look_first.unwrap().text;
     for keys in ["Enter Enter", "Enter Enter i N o"] {
-        let send = if keys.ends_with('o') { "Ctrl-s" } else { "Enter" };
+        let send = if keys.ends_with('o') { "Ctrl-s" } else { "Enter y" };
         let mut rig = rig(scenes::one(scenes::look_first()));
         rig.press(keys);
         rig.send(moved(8, &same));
