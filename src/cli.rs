@@ -25,7 +25,7 @@ use std::ffi::OsString;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-use clap::error::ErrorKind;
+use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::{Args, CommandFactory as _, Parser, Subcommand, ValueEnum};
 use jiff::Timestamp;
 
@@ -43,7 +43,8 @@ const HOOK: &str = "trellis hook";
 #[derive(Debug, Parser)]
 #[command(name = "trellis", version, disable_help_subcommand = true)]
 pub struct Cli {
-    /// The folder that holds everything trellis keeps [default: $TRELLIS_HOME, else ~/.trellis].
+    /// The folder that holds everything trellis keeps [default: $TRELLIS_HOME, else ~/.trellis; of trellis
+    /// demo a folder of its own].
     #[arg(long, global = true, value_name = "DIR")]
     pub home: Option<PathBuf>,
     /// The tmux server whose panes are used: the name of a socket, or its path [default: tmux_socket of config.toml, else
@@ -63,7 +64,7 @@ pub enum Command {
     /// Start and look at checklist runs.
     #[command(subcommand)]
     Run(RunCommand),
-    /// Look at the agents' sessions.
+    /// Look at the agents' sessions, and start one.
     #[command(subcommand)]
     Session(SessionCommand),
     /// Drive all runs of the home here, in the foreground.
@@ -409,7 +410,7 @@ fn size(text: &str) -> Result<(u16, u16), String> {
 pub fn parse(arguments: impl IntoIterator<Item = OsString>) -> Result<Cli, Result<String, Failure>> {
     let arguments: Vec<OsString> = arguments.into_iter().collect();
     let asked = asked(&arguments);
-    Cli::try_parse_from(arguments).map_err(|error| match error.kind() {
+    Cli::try_parse_from(arguments).map_err(without_hidden).map_err(|error| match error.kind() {
         ErrorKind::DisplayHelp | ErrorKind::DisplayVersion => Ok(error.render().to_string()),
         // Without this the whole help would stand where one line is wanted.
         ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand | ErrorKind::MissingSubcommand => {
@@ -418,6 +419,18 @@ pub fn parse(arguments: impl IntoIterator<Item = OsString>) -> Result<Cli, Resul
         }
         _ => Err(Failure::usage(one_line(&error.render().to_string(), &asked.0))),
     })
+}
+
+/// What the help does not list is proposed to nobody.
+fn without_hidden(mut error: clap::Error) -> clap::Error {
+    let hidden = |name: &String| Cli::command().find_subcommand(name).is_some_and(clap::Command::is_hide_set);
+    if let Some(ContextValue::Strings(names)) = error.remove(ContextKind::SuggestedSubcommand) {
+        let shown: Vec<String> = names.into_iter().filter(|name| !hidden(name)).collect();
+        if !shown.is_empty() {
+            error.insert(ContextKind::SuggestedSubcommand, ContextValue::Strings(shown));
+        }
+    }
+    error
 }
 
 /// How the command that was meant is called in full, and what can follow it.

@@ -92,3 +92,13 @@ fn codes_are_as_the_manual_says() {
     assert_eq!(Failure::internal("x").code(), 70);
     assert_eq!(Failure::from(std::io::Error::from(std::io::ErrorKind::BrokenPipe)).message, "");
 }
+
+#[test]
+fn what_the_help_does_not_list_is_not_proposed() {
+    let Err(Err(failure)) = said(&["foo"]) else { panic!() };
+    assert!(!failure.message.contains("hook"), "{}", failure.message);
+    let Err(Err(failure)) = said(&["statsu"]) else { panic!() };
+    assert!(failure.message.contains("'status'"), "{}", failure.message);
+    let Err(Ok(help)) = said(&["demo", "--help"]) else { panic!() };
+    assert!(help.split_whitespace().collect::<Vec<_>>().join(" ").contains("a folder of its own"), "{help}");
+}

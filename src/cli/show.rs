@@ -24,8 +24,7 @@ use crate::projection::words;
 /// The home cannot be read.
 pub fn list(home: Option<&Path>, json: bool) -> Result<(), Failure> {
     let ground = boot::Ground::find(home)?;
-    if !ground.home.root().exists() {
-        out::note(&format!("there is no trellis home at {}", ground.home.root().display()));
+    if !home_is_there(&ground) {
         return if json { out::line("[]") } else { Ok(()) };
     }
     let loaded = ground.records();
@@ -54,6 +53,16 @@ pub fn list(home: Option<&Path>, json: bool) -> Result<(), Failure> {
         out::line(&out::plain(&words))?;
     }
     Ok(())
+}
+
+/// Whether the home exists; where it does not, that is said beside what is printed.
+#[must_use]
+pub fn home_is_there(ground: &boot::Ground) -> bool {
+    let is_there = ground.home.root().exists();
+    if !is_there {
+        out::note(&format!("there is no trellis home at {}", ground.home.root().display()));
+    }
+    is_there
 }
 
 /// Says how a run stands.
@@ -182,8 +191,9 @@ fn described(run: &RunRecord, pairs: &[&PairRecord], loaded: &Loaded) -> String 
     if !run.paused_detail.is_empty() && run.is_active() {
         line(&run.paused_detail);
     }
-    line(&format!("{} builds   {}   {}", run.implementer.agent, run.implementer.session_id, run.implementer.worktree));
-    line(&format!("{} reviews  {}   {}", run.reviewer.agent, run.reviewer.session_id, run.reviewer.worktree));
+    for (side, does) in [(&run.implementer, "builds"), (&run.reviewer, "reviews")] {
+        line(&format!("{:<6} {does:<7}  {}   {}", side.agent.as_str(), side.session_id, side.worktree));
+    }
     let (now, zone) = (clock::now(), TimeZone::system());
     let began = words::moment(run.created_at, now, &zone);
     line(&match run.stopped_at {

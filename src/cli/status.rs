@@ -21,7 +21,12 @@ const LATELY: SignedDuration = SignedDuration::from_hours(24);
 /// # Errors
 /// The home cannot be read.
 pub fn status(home: Option<&Path>, short: bool, json: bool) -> Result<(), Failure> {
-    let projection = Ground::find(home)?.glance();
+    let ground = Ground::find(home)?;
+    // A status line of tmux has no room for it.
+    if !short {
+        let _ = super::show::home_is_there(&ground);
+    }
+    let projection = ground.glance();
     match told(&projection, short, json) {
         // A status line that is not read is no failure.
         Err(failure) if failure == Failure::said() => Ok(()),

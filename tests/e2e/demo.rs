@@ -445,6 +445,10 @@ fn without_a_home_a_terminal_or_a_session_it_says_so() {
     let list = run(&home, &["run", "list"]);
     assert_code(&list, 0, "a list");
     assert!(text(&list.stderr).contains("there is no trellis home at "), "{}", text(&list.stderr));
+    let status = run(&home, &["status"]);
+    assert_code(&status, 0, "how it stands");
+    assert!(text(&status.stderr).contains("there is no trellis home at "), "{}", text(&status.stderr));
+    assert!(run(&home, &["status", "--short"]).stderr.is_empty());
     for words in [&[][..], &["demo"]] {
         let output = run(&home, words);
         assert_code(&output, 1, "no terminal");
