@@ -103,7 +103,7 @@ impl Tried<'_> {
     #[must_use]
     pub fn summary(&self) -> String {
         let named = [self.first, self.last].into_iter().find(|attempt| !attempt.summary.is_empty());
-        named.map(|attempt| words::unmarked(&attempt.summary)).unwrap_or_default()
+        named.map(|attempt| words::as_name(&attempt.summary)).unwrap_or_default()
     }
 
     /// Since when a person counts it.

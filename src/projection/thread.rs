@@ -74,7 +74,7 @@ fn by_turn<'a>(attempts: &[&'a Attempt]) -> (Vec<&'a Attempt>, Vec<&'a Attempt>)
 }
 
 fn phase_begins(at: Option<Timestamp>, attempt: &Attempt) -> ThreadEntry {
-    ThreadEntry { at, kind: ThreadKind::Phase { n: attempt.n, summary: words::unmarked(&attempt.summary) } }
+    ThreadEntry { at, kind: ThreadKind::Phase { n: attempt.n, summary: words::as_name(&attempt.summary) } }
 }
 
 /// A message of trellis, before its place in the thread is known.

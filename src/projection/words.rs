@@ -102,6 +102,12 @@ pub fn unmarked(line: &str) -> String {
     line.trim_start_matches(['#', '>', ' ']).replace('`', "").replace("**", "")
 }
 
+/// A line as the name of what it begins: without the marks, and without the colon that leads on.
+#[must_use]
+pub fn as_name(line: &str) -> String {
+    unmarked(line).trim_end_matches([':', ' ']).to_owned()
+}
+
 /// How a turn ended, when that needs words.
 #[must_use]
 pub fn ending(outcome: &Outcome) -> Option<String> {

@@ -17,6 +17,7 @@ fn seconds_are_told_only_under_a_minute() {
 #[test]
 fn a_title_has_no_marks() {
     assert_eq!(unmarked("## The cart is in `src/cart.rs`, **whole**"), "The cart is in src/cart.rs, whole");
+    assert_eq!(as_name("The cart is in `src/cart.rs`: "), "The cart is in src/cart.rs");
 }
 
 #[test]
