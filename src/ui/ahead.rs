@@ -112,19 +112,25 @@ impl App {
 }
 
 impl Form {
-    /// The facts in the order they are shown, as many as fit: where there is no room for all, what holds goes first.
+    /// The facts in the order they are shown, as many as fit, and how many warnings are left: where there is no room for
+    /// all, what holds goes first, and a line is kept to say that more is left.
     #[must_use]
-    pub fn facts_in(&self, room: usize, lines: impl Fn(&str) -> usize) -> Vec<&(Sign, String)> {
+    pub fn facts_in(&self, room: usize, lines: impl Fn(&str) -> usize) -> (Vec<&(Sign, String)>, usize) {
         let all: usize = self.facts.iter().map(|(_, words)| lines(words)).sum();
-        let mut left = room;
-        let mut shown: Vec<&(Sign, String)> = Vec::new();
-        for fact in self.facts.iter().filter(|(sign, _)| all <= room || *sign != Sign::Good) {
-            let needed = lines(&fact.1);
-            if needed <= left {
-                left -= needed;
-                shown.push(fact);
-            }
+        if all <= room {
+            return (self.facts.iter().collect(), 0);
         }
-        shown
+        let warnings: Vec<&(Sign, String)> = self.facts.iter().filter(|(sign, _)| *sign != Sign::Good).collect();
+        let needed: usize = warnings.iter().map(|(_, words)| lines(words)).sum();
+        let mut left = if needed <= room { room } else { room.saturating_sub(1) };
+        let count = warnings.len();
+        let mut shown = warnings;
+        shown.retain(|(_, words)| {
+            let fits = lines(words) <= left;
+            left -= if fits { lines(words) } else { 0 };
+            fits
+        });
+        let more = count - shown.len();
+        (shown, more)
     }
 }

@@ -558,7 +558,7 @@ impl App {
 
     /// When the screen changes by itself, besides its times.
     pub fn wake(&self, times: &Times) {
-        if let Some(said) = &self.said {
+        if let Some(said) = self.said.as_ref().filter(|said| !said.is_error) {
             times.wake_at(said.at + SAID_FOR);
         }
         if self.talk.search.is_busy() {

@@ -93,8 +93,6 @@ struct Page {
     footer: Vec<Row>,
     /// A person is needed: the rules are double.
     double: bool,
-    /// The rule above the footer stays single all the same.
-    single_below: bool,
     /// What stands in the rule above the footer.
     below: Vec<Span>,
     cursor: Option<(usize, usize)>,
@@ -130,7 +128,7 @@ impl Page {
         rows.extend(self.body.iter().take(room).cloned());
         rows.resize(body_at + room, Row::blank());
         if footer > 0 {
-            rows.push(Row { body: self.below.clone(), ..rule(self.double && !self.single_below) });
+            rows.push(Row { body: self.below.clone(), ..rule(self.double) });
         }
         // On a short terminal the last footer line is the one that says how to get further.
         rows.extend(self.footer.iter().skip(self.footer.len() - footer).cloned());

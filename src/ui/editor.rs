@@ -58,6 +58,12 @@ impl Editor {
         &self.original
     }
 
+    /// Whether there is an original text to go back to.
+    #[must_use]
+    pub const fn has_original(&self) -> bool {
+        !self.original.is_empty()
+    }
+
     /// Whether it was changed.
     #[must_use]
     pub fn is_changed(&self) -> bool {

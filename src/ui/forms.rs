@@ -27,6 +27,12 @@ pub const REMEMBERED: &str = "new_run";
 /// Name under which the new pair's form is remembered.
 pub const PAIR_REMEMBERED: &str = "new_pair";
 
+/// Name of the button that starts a run and asks for its first phase at once.
+pub const START_ASK: &str = "start_ask";
+
+/// What looking first means.
+const LOOK_FIRST: &str = "With look first each relay waits for you: Enter shows it, i edits it, Enter sends it.";
+
 const FIRST_PHASE: [FirstPhase; 3] = [FirstPhase::Next, FirstPhase::Current, FirstPhase::Ask];
 const NEAR_MISS: [NearMissRule; 3] = [NearMissRule::Ask, NearMissRule::Wait, NearMissRule::Feedback];
 
@@ -57,7 +63,7 @@ impl App {
             Field::fold("prompts", "prompts"),
         ];
         fields.extend(prompt_fields(&kept).map(Field::behind_fold));
-        fields.extend([Field::button("start", "start"), Field::button("start_ask", "start and ask now").joined()]);
+        fields.extend([Field::button("start", "start"), Field::button(START_ASK, "start and ask now").joined()]);
         let mut form = Form::new(FormKind::NewRun, "new run", fields);
         form.builds = builds.cloned();
         self.propose_sides(&mut form);
@@ -105,7 +111,7 @@ impl App {
         let rules = ["asks the reviewer once", "waits for you", "is feedback"].map(str::to_owned).to_vec();
         fields.extend([
             Field::choice("near_miss", "near miss", rules, place(&NEAR_MISS, &near_miss)),
-            Field::line("debounce", "quiet ms", debounce.to_string()),
+            Field::line("debounce", "quiet", debounce.to_string()),
             Field::button("save", "save"),
         ]);
         let kind = FormKind::Options(run.key.clone(), run.revision);
@@ -296,7 +302,7 @@ impl App {
         }
         form.facts = self.facts(builds.as_ref(), reviews.as_ref());
         form.explains = match (is_run, form.chosen(if is_run { "first_phase" } else { "kickoff" })) {
-            (true, Some(2)) => format!("Starting asks {label} for phase 1 with the phase prompt."),
+            (true, Some(2)) => asks_at_once(&label),
             (_, Some(1)) => format!("Starting reviews {label}'s last answer now."),
             (true, _) => format!("Starting sends nothing: {label}'s next answer will be phase 1."),
             (false, _) => format!("Starting sends nothing: {label}'s next answer will be reviewed."),
@@ -348,6 +354,27 @@ impl App {
         }
         facts
     }
+}
+
+impl Form {
+    /// The sentences above its buttons: about the focused field where that has some of its own, else what it does.
+    #[must_use]
+    pub fn says(&self) -> String {
+        match self.focused() {
+            Some(Field { id: "confirm_before_relay", value: Value::Tick(on), .. }) => {
+                format!("{LOOK_FIRST} Space turns it {}.", if *on { "off" } else { "on" })
+            }
+            Some(Field { id: "debounce", .. }) => "A turn has ended once its side was quiet for so long.".to_owned(),
+            Some(Field { id, .. }) if *id == START_ASK => {
+                asks_at_once(self.side("implementer").map_or("the builder", |side| side.agent.as_str()))
+            }
+            _ => self.explains.clone(),
+        }
+    }
+}
+
+fn asks_at_once(label: &str) -> String {
+    format!("Starting asks {label} for phase 1 with the phase prompt, at once.")
 }
 
 fn problem(form: &mut Form, id: &str, words: &str) {
@@ -413,7 +440,7 @@ fn run_options(config: &RunConfig) -> Vec<Field> {
         Field::line("review_stop_signal", "good", &config.review_stop_signal),
         Field::line("completion_signal", "end", &config.completion_signal).joined(),
         Field::line("max_phases", "at most", config.max_phases.to_string()),
-        Field::line("phases", "phases", config.phases.map(|n| n.to_string()).unwrap_or_default()).joined(),
+        Field::line("phases", "expected", config.phases.map(|n| n.to_string()).unwrap_or_default()).joined(),
         Field::tick("resume_after_limit", "go on after a limit", config.resume_after_limit),
     ];
     fields.extend(prompt_fields(config));

@@ -205,7 +205,7 @@ impl App {
                 self.over.push(Over::Question(Question { words, key: Some(key), yes: Answer::Do(vec![order]) }));
             }
             Action::Drop => {
-                let words = "drop this message? Its turn is spent.  y yes · any other key no".to_owned();
+                let words = "drop this message? It is not sent, now or later.  y yes · any other key no".to_owned();
                 let yes = Answer::Do(vec![send(&target, revision, Control::Confirm(Confirm::Drop))]);
                 self.over.push(Over::Question(Question { words, key: Some(key), yes }));
             }

@@ -53,6 +53,8 @@ pub struct Menu {
     pub tells_each: bool,
     /// What Enter does.
     pub does: &'static str,
+    /// What stands there when nothing passes.
+    pub none: &'static str,
 }
 
 impl Menu {
@@ -69,6 +71,7 @@ impl Menu {
             older_from: usize::MAX,
             tells_each: false,
             does: "do it",
+            none: "nothing holds that",
         }
     }
 

@@ -9,7 +9,7 @@ use crate::model::event::Decision;
 use crate::model::ids::{RecordKey, SessionKey};
 use crate::projection::{RunView, SessionView, Shown, Standing};
 
-use super::app::{App, ORDER_HOLDS, Screen};
+use super::app::{App, ORDER_HOLDS, SAID_FOR, Screen};
 
 /// Ended runs and sessions without activity are old after this.
 const OLD: SignedDuration = SignedDuration::from_hours(7 * 24);
@@ -186,7 +186,8 @@ impl App {
         let lost_session = self.sessions.set_order(sessions, frozen) && matches!(self.screen(), Screen::Sessions);
         self.cursor_lost = on_list && (self.cursor_lost || lost_run || lost_session);
         self.refresh_run();
-        if self.said.as_ref().is_some_and(|said| self.now.duration_since(said.at) >= super::app::SAID_FOR) {
+        // What went wrong stays until a key says that somebody was there to read it.
+        if self.said.as_ref().is_some_and(|said| !said.is_error && self.now.duration_since(said.at) >= SAID_FOR) {
             self.said = None;
         }
     }

@@ -156,8 +156,7 @@ impl App {
             return;
         }
         let mut items = Vec::new();
-        for (go_on, short, long) in
-            [(false, "then wait", ", then the run waits for you"), (true, "then go on", ", and the run goes on")]
+        for (go_on, short, long) in [(false, "then wait", ", the run waits"), (true, "then go on", ", the run goes on")]
         {
             for (side, view) in [(Role::Implementer, &run.implementer), (Role::Reviewer, &run.reviewer)] {
                 let words = format!("{}, {short}", view.label);

@@ -10,9 +10,9 @@ use super::action::Action;
 use super::app::{Answer, App, Effect, Over, Purpose, Question, Then, Writing};
 use super::editor::Editor;
 use super::form::{Field, Form, FormKind, Value};
-use super::forms::{PAIR_REMEMBERED, REMEMBERED, order_of, pair_config, run_config, swap_sides};
+use super::forms::{PAIR_REMEMBERED, REMEMBERED, START_ASK, order_of, pair_config, run_config, swap_sides};
 use super::key::Key;
-use super::keymap::Place;
+use super::keymap::{Binding, Place, Table};
 use super::menu::{Choice, Menu, MenuItem};
 use super::start_form;
 
@@ -101,7 +101,7 @@ impl App {
                     problem: None,
                 }))))
             }
-            Value::Button => Entered::Do(self.submit(form, id == "start_ask")),
+            Value::Button => Entered::Do(self.submit(form, id == START_ASK)),
         }
     }
 
@@ -302,26 +302,28 @@ impl App {
         Vec::new()
     }
 
-    /// All actions of this screen by name, the impossible ones with their reason.
+    /// All actions by name, the impossible ones with their reason: of another screen's the reason is where it works.
     pub fn open_palette(&mut self) {
         let place = self.screen_place();
-        let items = self
-            .keymap
-            .bindings(place)
-            .filter(|binding| !matches!(binding.action, Action::Palette))
-            .map(|binding| {
-                let impossible = self.why_not(binding.action);
-                let key = binding.keys.first().map(ToString::to_string).unwrap_or_default();
-                MenuItem {
-                    words: binding.action.name().replace('-', " "),
-                    explains: binding.says.clone(),
-                    right: key,
-                    impossible,
-                    choice: Choice::Act(binding.action),
+        let item = |binding: &Binding, impossible| MenuItem {
+            words: binding.action.name().replace('-', " "),
+            explains: binding.says.clone(),
+            right: binding.keys.first().map(ToString::to_string).unwrap_or_default(),
+            impossible,
+            choice: Choice::Act(binding.action),
+        };
+        let here = self.keymap.bindings(place).filter(|binding| !matches!(binding.action, Action::Palette));
+        let mut items: Vec<MenuItem> = here.map(|binding| item(binding, self.why_not(binding.action))).collect();
+        for table in [Table::Runs, Table::OfARun, Table::Run, Table::Sessions, Table::Session, Table::Log] {
+            for binding in self.keymap.table(table) {
+                if !items.iter().any(|known| known.choice == Choice::Act(binding.action)) {
+                    items.push(item(binding, Some(format!("it works {}", self.where_it_works(table)))));
                 }
-            })
-            .collect();
-        self.over.push(Over::Menu(Box::new(Menu::new("all actions", items))));
+            }
+        }
+        let none = "nothing holds that; what is set once and for all, looks too, stands in config.toml, and trellis config \
+                    init writes one";
+        self.over.push(Over::Menu(Box::new(Menu { none, ..Menu::new("all actions", items) })));
     }
 
     /// Keys of the palette and the pickers.

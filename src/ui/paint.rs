@@ -53,7 +53,7 @@ impl<'a> Painter<'a> {
         if row.selected {
             self.buffer.set_style(area, Style::new().add_modifier(Modifier::REVERSED));
         }
-        if row.selected || row.marked {
+        if row.selected || row.marked || row.found.is_some() {
             self.put(area.x, area.y, 1, "▸", Style::new());
         }
         let room = usize::from(area.width.saturating_sub(2));
@@ -188,7 +188,7 @@ impl<'a> Painter<'a> {
         if lower.len() != words.len() {
             return;
         }
-        let mut from = 0;
+        let (mut from, mut count) = (0, 0);
         while let Some(found) = lower.get(from..).and_then(|rest| rest.find(&self.needle)) {
             let at = from + found;
             let end = at + self.needle.len();
@@ -200,7 +200,10 @@ impl<'a> Painter<'a> {
             if !row.tail.is_empty() || place.is_empty() {
                 break;
             }
-            self.buffer.set_style(place, Style::new().add_modifier(Modifier::REVERSED));
+            // The one that the search stands at is told from the others.
+            let looks = if row.found == Some(count) { Modifier::REVERSED } else { Modifier::UNDERLINED };
+            self.buffer.set_style(place, Style::new().add_modifier(looks));
+            count += 1;
             from = end.max(from + 1);
         }
     }

@@ -116,7 +116,7 @@ impl App {
         if key != Key::char('y') && question.key != Some(key) {
             let words = match &question.yes {
                 Answer::Original => "no: the edit stays",
-                Answer::Leave => "no: you stay",
+                Answer::Leave => "no: trellis stays open",
                 Answer::Do(_) => "no: nothing was sent",
             };
             self.say(words, false);

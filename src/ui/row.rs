@@ -139,6 +139,8 @@ pub struct Row {
     pub selected: bool,
     /// The cursor stands here, and its list does not have the focus.
     pub marked: bool,
+    /// Which of the matches in it, from 0, is the one that a search stands at.
+    pub found: Option<usize>,
     /// A rule instead of text; a body becomes its label.
     pub rule: Option<Rule>,
     /// What a click on it means.

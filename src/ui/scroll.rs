@@ -23,6 +23,11 @@ const NEAR: usize = 64;
 /// so the address stays its own.
 type CacheKey = (usize, usize, usize, usize);
 
+/// A match, the columns of the view, and what it shows: together they say where the match stands.
+type FoundKey = (Match, usize, Detail);
+/// The line that holds a match, and which of the line's matches it is.
+type FoundPlace = (Place, usize);
+
 /// A line of a block of an entry.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 struct Place {
@@ -51,6 +56,8 @@ pub struct Scroll {
     slack: usize,
     /// What is looked for.
     pub search: Search,
+    /// Where the match that it stands at was last found.
+    found: Option<(FoundKey, FoundPlace)>,
     blocks: HashMap<usize, Arc<[Block]>>,
     rows: HashMap<CacheKey, (Arc<str>, Arc<[Row]>)>,
     rows_kept: usize,
@@ -69,6 +76,7 @@ impl Scroll {
             (old, _) => old.clone(),
         };
         self.blocks.clear();
+        self.found = None;
         self.thread = thread.map(Arc::clone);
         let same_subject = |old: &Arc<Thread>| {
             thread
@@ -334,6 +342,12 @@ impl Scroll {
             self.away = true;
             self.known = self.entries();
         }
+        let (place, _) = self.place_of(thread, found, times);
+        self.top = place;
+    }
+
+    /// The line that holds a match, and which of the line's matches it is.
+    fn place_of(&mut self, thread: &Thread, found: Match, times: &Times) -> FoundPlace {
         let blocks = self.blocks_at(found.entry);
         let holds = |block: &Block| match &block.kind {
             BlockKind::Words { piece, .. } => (piece.range.0..piece.range.1).contains(&found.at),
@@ -363,7 +377,20 @@ impl Scroll {
             }
             before -= here;
         }
-        self.top = Place { entry: found.entry, block, line: line.unwrap_or(0) };
+        (Place { entry: found.entry, block, line: line.unwrap_or(0) }, before)
+    }
+
+    /// Where the match stands that the search is at: looked for anew where lines break elsewhere, or it is another one.
+    fn found_place(&mut self, times: &Times) -> Option<FoundPlace> {
+        let here = self.search.here()?;
+        let key = (here, self.columns, self.detail);
+        if let Some((_, place)) = self.found.filter(|(known, _)| *known == key) {
+            return Some(place);
+        }
+        let thread = self.thread.clone()?;
+        let place = self.place_of(&thread, here, times);
+        self.found = Some((key, place));
+        Some(place)
     }
 
     /// The text nearest to the end of the view (the newest when it follows), and the entry it belongs to.
@@ -398,6 +425,7 @@ impl Scroll {
         if self.away {
             self.top = top;
         }
+        let found = self.found_place(times);
         let mut out = Vec::with_capacity(height);
         let Place { mut entry, mut block, line: mut skip } = top;
         self.slack = 0;
@@ -409,12 +437,13 @@ impl Scroll {
             };
             let (side, room) = (shown.side, height - out.len());
             let room_for = self.columns_of(shown);
-            for row in self.rows_of(entry, block, times).iter().skip(skip).take(room) {
+            for (line, row) in self.rows_of(entry, block, times).iter().enumerate().skip(skip).take(room) {
                 if row.slides {
                     let wide = spans_width(&row.lead) + spans_width(&row.body);
                     self.slack = self.slack.max(wide.saturating_sub(room_for));
                 }
-                out.push((side, row.clone()));
+                let here = found.filter(|(place, _)| *place == Place { entry, block, line });
+                out.push((side, Row { found: here.map(|(_, count)| count), ..row.clone() }));
             }
             self.last = entry;
             (block, skip) = (block + 1, 0);

@@ -230,6 +230,12 @@ impl Search {
         self.here.is_some()
     }
 
+    /// The match the view stands at.
+    #[must_use]
+    pub const fn here(&self) -> Option<Match> {
+        self.here
+    }
+
     /// Whether there is something left to look through.
     #[must_use]
     pub const fn is_busy(&self) -> bool {

@@ -464,6 +464,20 @@ fn keys_of_the_log() {
     });
 }
 
+/// No run goes, so nothing is asked.
+#[test]
+fn q_leaves_from_the_preview_of_a_relay() {
+    at_both_sizes(|size| {
+        let terminal = Terminal::open(size);
+        terminal.trellis("demo --scene look-first --speed 10");
+        terminal.wait_for("phase 1");
+        terminal.keys(&["Enter"]);
+        terminal.wait("the banner", |screen| Terminal::flat(screen).contains("waits for your look"));
+        terminal.press_for(&["Enter"], "Enter send");
+        terminal.press_for(&["q"], "ended 0");
+    });
+}
+
 #[test]
 fn keys_of_the_preview_and_of_the_editor() {
     at_both_sizes(|size| {

@@ -3,6 +3,7 @@
 mod first_use;
 mod forms;
 mod frames;
+mod glance;
 mod keys;
 mod layout;
 mod limits;

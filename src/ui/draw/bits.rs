@@ -7,6 +7,7 @@ use crate::model::session::{Need, SessionState};
 use crate::projection::{PhaseView, RunView, Stage, Standing};
 use crate::ui::action::Action;
 use crate::ui::app::App;
+use crate::ui::order::is_over;
 use crate::ui::row::{Row, Span, Tone, text, toned};
 use crate::ui::times::Times;
 use crate::ui::width::{cut, width};
@@ -26,10 +27,14 @@ pub const fn standing(standing: Standing) -> (&'static str, Tone) {
     }
 }
 
-/// Glyph and tone of an attempt.
-pub const fn attempt(phase: &PhaseView) -> (&'static str, Tone) {
+/// Glyph and tone of an attempt: of the one that the run is at those of the run, so that `!` stands only where a person is
+/// needed.
+pub fn attempt(run: &RunView, phase: &PhaseView) -> (&'static str, Tone) {
     match phase.status {
-        AttemptStatus::Running | AttemptStatus::NotConverged if phase.needs_you => ("!", Tone::NeedsYou),
+        AttemptStatus::Running | AttemptStatus::NotConverged if phase.needs_you && !is_over(run) => {
+            standing(run.standing)
+        }
+        AttemptStatus::Running if run.phase == Some(phase.n) && !is_over(run) => standing(run.standing),
         AttemptStatus::Running => ("●", Tone::Going),
         AttemptStatus::Converged => ("✓", Tone::Text),
         AttemptStatus::Skipped => ("»", Tone::Text),
@@ -44,13 +49,55 @@ pub fn state_word(run: &RunView) -> Vec<Span> {
     vec![toned(tone, format!("{glyph} {}", run.state_word))]
 }
 
-/// `✓✓»●··`: the newest attempt of each phase, then the phases that are expected; the end of it when it is long.
-pub fn strip(run: &RunView, room: usize) -> Vec<Span> {
+/// Columns in which a strip shows the phase that the run is at, the one before and the one after it, however long it is.
+const STRIP: usize = 5;
+
+/// `✓✓»●··`: the newest attempt of each phase, then the phases that are still expected of a run that is not over.
+pub struct Strip {
+    marks: Vec<(&'static str, Tone)>,
+    /// The one that the run is at.
+    now: usize,
+}
+
+impl Strip {
+    /// Columns it cannot do with less of.
+    pub fn least(&self) -> usize {
+        self.marks.len().min(STRIP)
+    }
+
+    /// Columns of all of it.
+    pub const fn whole(&self) -> usize {
+        self.marks.len()
+    }
+
+    /// What of it stands in `room` columns: where that is not all, the part around the phase that the run is at.
+    pub fn in_room(&self, room: usize) -> Vec<Span> {
+        if room == 0 {
+            return Vec::new();
+        }
+        let (count, inner) = (self.marks.len(), room.saturating_sub(2).max(1));
+        let (from, to) = match room {
+            _ if count <= room => (0, count),
+            _ if self.now + 2 < room => (0, room - 1),
+            _ if self.now + room > count + 1 => (count + 1 - room, count),
+            _ => {
+                let from = (self.now + 2).saturating_sub(inner).min(self.now);
+                (from, (from + inner).min(count))
+            }
+        };
+        let cut = |is_cut: bool| (is_cut && room > 2).then(|| text("…"));
+        let shown = self.marks.iter().take(to).skip(from).map(|(glyph, tone)| toned(*tone, glyph));
+        cut(from > 0).into_iter().chain(shown).chain(cut(to < count)).collect()
+    }
+}
+
+/// The strip of a run's phases.
+pub fn strip(run: &RunView) -> Strip {
     let mut marks: Vec<(u32, (&'static str, Tone))> = Vec::new();
     for phase in &run.phases {
         match marks.iter_mut().find(|(n, _)| *n == phase.n) {
-            Some((_, mark)) => *mark = attempt(phase),
-            None => marks.push((phase.n, attempt(phase))),
+            Some((_, mark)) => *mark = attempt(run, phase),
+            None => marks.push((phase.n, attempt(run, phase))),
         }
     }
     if let Some(now) = run.phase.filter(|now| marks.iter().all(|(n, _)| n != now)) {
@@ -58,15 +105,11 @@ pub fn strip(run: &RunView, room: usize) -> Vec<Span> {
         marks.push((now, standing(shown)));
     }
     let reached = run.phases.iter().map(|phase| phase.n).chain(run.phase).max().unwrap_or(0);
-    let ahead = run.phases_expected.map_or(0, |all| all.saturating_sub(reached)).min(60);
+    let now = marks.iter().position(|(n, _)| Some(*n) == run.phase).unwrap_or(marks.len().saturating_sub(1));
+    let expected = run.phases_expected.filter(|_| !is_over(run));
+    let ahead = expected.map_or(0, |all| all.saturating_sub(reached)).min(60);
     marks.extend((1..=ahead).map(|n| (reached + n, ("·", Tone::Text))));
-    let cut = marks.len().saturating_sub(room);
-    let mut spans: Vec<Span> = Vec::new();
-    if cut > 0 && room > 1 {
-        spans.push(text("…"));
-    }
-    spans.extend(marks.iter().skip(if cut > 0 { cut + 1 } else { 0 }).map(|(_, (glyph, tone))| toned(*tone, glyph)));
-    spans
+    Strip { marks: marks.into_iter().map(|(_, mark)| mark).collect(), now }
 }
 
 /// `ask ─ build ─ REVIEW`.

@@ -3,13 +3,14 @@
 use ratatui::layout::Rect;
 
 use super::bits::{self, label};
-use super::footer::{keys_row, named, with_said};
+use super::footer::{keys_row, keys_rows, named, with_said};
 use super::{Page, compare, form, help, run, since};
 use crate::model::reach::Ticks;
 use crate::ui::action::Action;
 use crate::ui::app::{App, Over, Purpose};
 use crate::ui::form::{FormKind, Value};
 use crate::ui::keymap::Place;
+use crate::ui::layout::SHORT;
 use crate::ui::menu::MenuItem;
 use crate::ui::paint::Painter;
 use crate::ui::row::{Hit, Row, Rule, Tone, text, toned};
@@ -95,13 +96,17 @@ fn menu_page(app: &App, menu: &mut crate::ui::menu::Menu, area: Rect) -> Page {
     }
     let mut body: Vec<Row> = blocks.into_iter().skip(menu.top).flatten().collect();
     if body.is_empty() {
-        body.push(Row::plain("nothing holds that"));
+        body.extend(wrap_text(menu.none, Tone::Text, columns));
     }
     let (before, behind) = menu.filter.parts();
     let typed =
         Row::of(vec![text(": "), toned(Tone::Field, before), toned(Tone::Field, "▏"), toned(Tone::Field, behind)])
             .tail(vec![text(if menu.filter.text().is_empty() { "letters filter" } else { "" })]);
-    let mut header = vec![Row::of(vec![toned(Tone::Strong, &menu.title)]).tail(vec![text(format!("{count}"))])];
+    let mut header = vec![Row::of(vec![toned(Tone::Strong, &menu.title)]).tail(vec![text(if menu.by_typing {
+        count.to_string()
+    } else {
+        String::new()
+    })])];
     if menu.by_typing {
         header.push(typed);
     }
@@ -155,9 +160,11 @@ fn form_page(app: &App, shown: &mut crate::ui::form::Form, area: Rect) -> Page {
 fn editor_page(app: &App, writing: &mut crate::ui::app::Writing, area: Rect) -> Page {
     let columns = inner(area);
     let send = if matches!(writing.purpose, Purpose::Prompt(_)) { "save" } else { "send" };
-    let words =
-        [(Action::Save, send), (Action::Back, "out"), (Action::Outside, "$EDITOR"), (Action::Original, "original")];
-    let mut footer = with_said(app, columns, 2, vec![keys_row(&named(app, Place::Editor, &words), &[], columns)]);
+    let mut words = vec![(Action::Save, send), (Action::Back, "out, kept"), (Action::Outside, "$EDITOR")];
+    words.extend(writing.editor.has_original().then_some((Action::Original, "original")));
+    let keys = named(app, Place::Editor, &words);
+    let rows = if area.height < SHORT { 1 } else { 2 };
+    let mut footer = with_said(app, columns, 2, keys_rows(&keys, columns, rows));
     if let Some(problem) = &writing.problem {
         let mut rows = wrap_text(problem, Tone::Failed, columns);
         rows.append(&mut footer);
@@ -193,8 +200,18 @@ fn look_page(app: &App, look: &mut crate::ui::look::Look, area: Rect, times: &Ti
         let body = wrap_text(words, Tone::Text, columns);
         return Page { header, body, footer: keys(&[(Action::Open, "back to the run")]), ..Page::default() };
     };
-    let words = [(Action::Open, "send"), (Action::Edit, "edit"), (Action::Drop, "drop"), (Action::Back, "later")];
-    let footer = keys(&words);
+    // The first four everywhere, the others where there is room.
+    let footer = keys(&[
+        (Action::Open, "send"),
+        (Action::Edit, "edit"),
+        (Action::Drop, "drop"),
+        (Action::Back, "later"),
+        (Action::Outside, "$EDITOR"),
+        (Action::Copy, "copy"),
+        (Action::GoToPane, "pane"),
+        (Action::Stop, "stop"),
+        (Action::Help, "keys"),
+    ]);
     let mut header = vec![run::title(run, columns, vec![toned(Tone::NeedsYou, "! look first")])];
     let from = label(run, waiting.to.other());
     let to = label(run, waiting.to);

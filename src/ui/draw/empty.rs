@@ -21,7 +21,9 @@ pub fn runs(app: &App, columns: usize) -> Vec<Row> {
                 "tmux is not installed, so nothing can be typed for you. Best install it, then start all three in panes of it.\n\nWithout it: start both anywhere; what can't be typed, you paste. Or trellis runs them headless: S under 2 sessions starts one."
             }
         };
-        format!("No run yet, and no session of Claude Code or Codex was found.\n\n{begin}")
+        format!(
+            "No run yet, and no session of Claude Code or Codex was found.\n\n{begin}\n\ntrellis demo shows it all with scripted agents."
+        )
     } else {
         "No run yet.\n\nn makes one: a session builds, another reviews, trellis carries the messages between them until the reviewer says that it is good.\n\n2 shows the sessions that were found. One that is open and not there needs a first message.".to_owned()
     };

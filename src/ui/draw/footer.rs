@@ -9,7 +9,7 @@ use crate::ui::layout::{SHORT, WIDE};
 use crate::ui::order::is_over;
 use crate::ui::order_keys::{control_of, may};
 use crate::ui::row::{Hit, Row, Span, Tone, spans_width, text, toned};
-use crate::ui::width::columns as columns_of;
+use crate::ui::width::{columns as columns_of, head};
 use crate::ui::wrap::wrap;
 
 /// A key and what it does here.
@@ -21,7 +21,7 @@ pub const WIDE_KEYS: usize = 90;
 /// The footer of the screen in `columns`; `lines`: how many its keys may take.
 pub fn footer(app: &App, columns: usize, lines: usize) -> Vec<Row> {
     let mut rows = viewer_rows(app, columns).filter(|_| columns > WIDE_KEYS).unwrap_or_default();
-    rows.extend(with_said(app, columns, lines, keys_rows(app, columns, lines)));
+    rows.extend(with_said(app, columns, lines, screen_keys(app, columns, lines)));
     rows
 }
 
@@ -48,15 +48,28 @@ pub fn with_said(app: &App, columns: usize, lines: usize, keys: Vec<Row>) -> Vec
     let Some(said) = &app.said else { return keys };
     let tone = if said.is_error { Tone::Failed } else { Tone::Text };
     let mark = if said.is_error { "✗ " } else { "" };
-    let words = wrap(&[toned(tone, &said.words)], columns, &[toned(tone, mark)]);
-    let mut rows: Vec<Row> = words.into_iter().take(lines.max(2)).collect();
+    // What went wrong is worth more rows than what went well.
+    let most = match (app.size.1 >= SHORT, said.is_error) {
+        (false, _) => 1,
+        (true, true) => 4,
+        (true, false) => lines.max(2),
+    };
+    let mut rows = wrap(&[toned(tone, &said.words)], columns, &[toned(tone, mark)]);
+    if rows.len() > most {
+        rows.truncate(most);
+        if let Some(last) = rows.last_mut() {
+            let words: String = last.body.iter().map(Span::text).collect();
+            let room = columns.saturating_sub(spans_width(&last.lead) + 1);
+            last.body = vec![toned(tone, format!("{}…", head(&words, room)))];
+        }
+    }
     if app.size.1 >= SHORT {
         rows.extend(keys);
     }
     rows
 }
 
-fn keys_rows(app: &App, columns: usize, lines: usize) -> Vec<Row> {
+fn screen_keys(app: &App, columns: usize, lines: usize) -> Vec<Row> {
     let place = app.screen_place();
     let end = vec![(Action::Help, if columns > WIDE_KEYS { "help" } else { "all" })];
     let mut rows = Vec::new();
@@ -90,6 +103,16 @@ fn keys_rows(app: &App, columns: usize, lines: usize) -> Vec<Row> {
             ],
         ),
     };
+    let searches = match app.screen() {
+        Screen::Run(_) | Screen::Session(_) => !app.talk.search.needle().words().is_empty(),
+        Screen::Log(_) => !app.log_filter.text().is_empty(),
+        Screen::Runs | Screen::Sessions => false,
+    };
+    if searches {
+        let back = (Action::Back, "end search");
+        let found = named(app, place, &[(Action::NextMatch, "next"), (Action::PreviousMatch, "previous"), back]);
+        keys.splice(0..0, found);
+    }
     let mut end = end;
     if columns > WIDE_KEYS {
         if matches!(app.screen(), Screen::Runs) {
@@ -151,6 +174,20 @@ fn instead(app: &App, columns: usize, lines: usize) -> Option<Vec<Row>> {
         _ => {}
     }
     None
+}
+
+/// Keys in as many as `most` lines: in one where they fit.
+pub fn keys_rows(keys: &[KeyWord], columns: usize, most: usize) -> Vec<Row> {
+    let mut left = keys;
+    let mut rows = Vec::new();
+    while !left.is_empty() && rows.len() < most {
+        let fit = (1..=left.len())
+            .take_while(|count| left.get(..*count).is_some_and(|some| spans_width(&spans_of(some)) <= columns + 1));
+        let (now, then) = left.split_at(fit.last().unwrap_or(1));
+        rows.push(keys_row(now, &[], columns));
+        left = then;
+    }
+    rows
 }
 
 /// One line of keys, as many as fit, and those at its right edge.

@@ -1,22 +1,23 @@
 //! A form: labels, values, problems at their fields; facts and buttons below.
 
 use crate::ui::form::{Field, Form, FormKind, Sign, Value};
+use crate::ui::forms::START_ASK;
 use crate::ui::row::{Row, Rule, Span, Tone, spans_width, text, toned};
 use crate::ui::width::{cut, pad, width};
 use crate::ui::wrap::{wrap, wrap_text};
 
+/// Rows of the fields that stay while a button has the focus: the sides with their hint, and the first phase.
+const FIELDS: usize = 4;
+
 /// Columns of the labels.
 const LABEL: usize = 10;
-
-/// What looking first means, said while its field has the focus.
-const LOOK_FIRST: &str =
-    "With look first each relay waits for you: Enter shows it, i edits it, Enter sends it. Space turns it on.";
 
 /// The body of a form in `columns` by `room`, and where the cursor is.
 pub fn rows(form: &mut Form, columns: usize, room: usize) -> (Vec<Row>, Option<(usize, usize)>) {
     let buttons_at = form.fields.iter().position(|field| field.value == Value::Button).unwrap_or(form.fields.len());
     let mut rows: Vec<Row> = Vec::new();
     let mut focus_row = 0;
+    let mut hint = None;
     let mut cursor = None;
     let fold = form.fold_words();
     for (at, field) in form.fields.iter().enumerate().take(buttons_at).filter(|(_, field)| form.shows(field)) {
@@ -26,10 +27,10 @@ pub fn rows(form: &mut Form, columns: usize, room: usize) -> (Vec<Row>, Option<(
         let needed = spans_width(&spans) + width(field.label) + 4;
         let fits = |row: &&mut Row| field.joins && spans_width(&row.body) + needed <= columns;
         let from = if let Some(row) = rows.last_mut().filter(fits) {
-            row.body.push(text(format!("   {} ", field.label)));
+            row.body.push(text(if focused { "  ▸" } else { "   " }));
+            row.body.push(text(format!("{} ", field.label)));
             let from = spans_width(&row.body);
             row.body.extend(spans);
-            row.marked |= focused;
             from
         } else {
             let mut body = vec![text(if field.folded {
@@ -54,17 +55,27 @@ pub fn rows(form: &mut Form, columns: usize, room: usize) -> (Vec<Row>, Option<(
             rows.extend(wrap(&[toned(Tone::Failed, problem)], columns, &lead));
         }
         if field.id == "reviewer" {
+            hint = Some(rows.len());
             rows.push(Row::plain("Ctrl-t swaps · Enter picks").indent(LABEL));
         }
     }
-    // The focused field and the buttons stay in view; what explains gives way first.
+    // The focused field and the buttons stay in view; what explains gives way first. To a warning some fields give way,
+    // while a button has the focus most of them.
     let buttons = buttons_row(form, columns, buttons_at);
-    let fields_need = rows.len().min(room.saturating_sub(buttons.len() + 1).max(1));
-    let below = below(form, columns, buttons_at, room.saturating_sub(fields_need + buttons.len()));
+    let on_button = form.at >= buttons_at;
+    let mut fields = FIELDS;
+    let whole = below(form, columns, buttons_at, usize::MAX, 0).len();
+    if let Some(hint) = hint.filter(|_| on_button && FIELDS + whole + buttons.len() > room) {
+        rows.remove(hint);
+        fields -= 1;
+    }
+    let yields = if on_button { rows.len().saturating_sub(fields) } else { rows.len().min(2) };
+    let least = (rows.len() - yields).min(room.saturating_sub(buttons.len() + 1).max(1));
+    let below = below(form, columns, buttons_at, room.saturating_sub(least + buttons.len()), rows.len() - least);
     let fields_room = room.saturating_sub(below.len() + buttons.len()).max(1);
     let needed = focus_row + 1 + form.focused().and_then(|field| field.problem.as_ref()).map_or(0, |_| 1);
     form.top = form.top.min(rows.len().saturating_sub(fields_room));
-    if form.at >= buttons_at {
+    if on_button {
         form.top = 0;
     } else if focus_row < form.top {
         form.top = focus_row;
@@ -72,27 +83,30 @@ pub fn rows(form: &mut Form, columns: usize, room: usize) -> (Vec<Row>, Option<(
         form.top = needed - fields_room;
     }
     let top = form.top;
+    let more = rows.len() > top + fields_room;
     let mut out: Vec<Row> = rows.into_iter().skip(top).take(fields_room).collect();
     out.resize(fields_room.min(room), Row::blank());
+    let has_room = |last: &&mut Row| last.tail.is_empty() && spans_width(&last.body) + 2 <= columns;
+    if let Some(last) = out.last_mut().filter(|last| more && has_room(last)) {
+        last.tail = vec![text("▾")];
+    }
     out.extend(below);
     out.extend(buttons);
     (out, cursor.and_then(|(row, column)| Some((row.checked_sub(top)?, column))))
 }
 
-/// Facts, a problem and what a button will do, as far as there is room; what it will do goes before the facts.
-fn below(form: &Form, columns: usize, buttons_at: usize, room: usize) -> Vec<Row> {
+/// Facts, a problem and what a button will do, as far as there is room; what it will do goes before the facts. `kept`:
+/// rows of the room that fields would take, unless a warning needs them.
+fn below(form: &Form, columns: usize, buttons_at: usize, room: usize, kept: usize) -> Vec<Row> {
     let mut rows = Vec::new();
     if let Some(problem) = &form.problem {
         rows.push(Row::rule(Rule::Single));
         rows.extend(wrap(&[toned(Tone::Failed, problem)], columns, &[toned(Tone::Failed, "✗ ")]));
     }
-    let explains = match form.focused().map(|field| field.id) {
-        Some("confirm_before_relay") => LOOK_FIRST,
-        _ => &form.explains,
-    };
+    let explains = form.says();
     if !explains.is_empty() && buttons_at < form.fields.len() {
         rows.push(Row::rule(Rule::Single));
-        rows.extend(wrap_text(explains, Tone::Text, columns));
+        rows.extend(wrap_text(&explains, Tone::Text, columns));
     }
     rows.truncate(room);
     let fact_rows = |(sign, fact): &(Sign, String)| {
@@ -104,12 +118,18 @@ fn below(form: &Form, columns: usize, buttons_at: usize, room: usize) -> Vec<Row
         wrap(&[text(fact)], columns, &[mark])
     };
     let left = room.saturating_sub(rows.len() + 1);
-    let facts = form.facts_in(left, |words| fact_rows(&(Sign::Good, words.to_owned())).len());
-    if facts.is_empty() {
+    let lines = |words: &str| fact_rows(&(Sign::Good, words.to_owned())).len();
+    let (facts, more) = form.facts_in(left.saturating_sub(kept), lines);
+    let (facts, more) = if more > 0 { form.facts_in(left, lines) } else { (facts, more) };
+    if facts.is_empty() && more == 0 || left == 0 {
         return rows;
     }
     let mut above = vec![Row::rule(Rule::Single)];
     above.extend(facts.into_iter().flat_map(fact_rows));
+    if more > 0 {
+        let words = format!("{more} more, in a taller window");
+        above.extend(fact_rows(&(Sign::Bad, words)).into_iter().take(1));
+    }
     above.extend(rows);
     above
 }
@@ -155,7 +175,12 @@ fn value_spans(field: &Field, focused: bool, room: usize, fold: &str) -> (Vec<Sp
             let shown = format!("{before}{}", cut(behind, room.saturating_sub(caret)));
             let empty = shown.is_empty();
             let words = if empty && !focused { "–".to_owned() } else { shown };
-            let suffix = if field.id == "max_rounds" { " a phase" } else { "" };
+            let suffix = match field.id {
+                "max_rounds" => " a phase",
+                "max_phases" => " phases",
+                "debounce" => " ms",
+                _ => "",
+            };
             let tone = if empty && !focused { Tone::Text } else { Tone::Field };
             let caret = focused.then_some(caret);
             let words = if words.is_empty() { " ".to_owned() } else { words };
@@ -199,6 +224,7 @@ fn tone_if(focused: bool, words: &str) -> Span {
 /// The main key of a form, for the footer: what Enter does.
 pub fn main_word(form: &Form) -> &'static str {
     match form.focused().map(|field| &field.value) {
+        Some(Value::Button) if form.focused().is_some_and(|field| field.id == START_ASK) => "start and ask",
         Some(Value::Button) if matches!(form.kind, FormKind::NewRun | FormKind::NewPair | FormKind::StartAgent) => {
             "start"
         }

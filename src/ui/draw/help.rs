@@ -16,6 +16,7 @@ const WORDS: &[(&str, &str)] = &[
     ("■", "ended"),
     ("✗", "failed, not agreed"),
     ("»", "skipped"),
+    ("·", "in the strip of phases: still to come, as far as you said how many; … more of them"),
     ("↳", "a message of trellis"),
     ("relay", "one message carried from one side to the other; counts to the cap"),
     ("review", "one verdict of the reviewer"),

@@ -37,7 +37,6 @@ pub fn page(app: &mut App, key: &RecordKey, area: Rect, times: &Times) -> Page {
     let mut footer = footer::footer(app, columns, 1);
     let header = header(&run, columns, usize::from(area.height), pane, times);
     let mut room = Page::room(header.len(), footer.len(), area);
-    let double = needed || (is_over(&run) && pane == Pane::Banner);
     let body = match pane {
         Pane::Banner => {
             let rows = banner(app, &run, columns, room, times);
@@ -52,12 +51,12 @@ pub fn page(app: &mut App, key: &RecordKey, area: Rect, times: &Times) -> Page {
             let rows = app.talk.rows(columns, room, area.width > NARROW, false, times);
             if rows.is_empty() { empty_talk(app, columns) } else { rows.into_iter().map(|(_, row)| row).collect() }
         }
-        Pane::Phases => phases(app, &run, room, true, columns),
+        Pane::Phases => phases(app, &run, room, Cursor::Has, columns),
         Pane::Relays => relays_and_reviews(app, &run, room, columns, times),
     };
     let below = if pane == Pane::Talk { bits::talk_state(app) } else { Vec::new() };
     let body = body.into_iter().take(room).collect();
-    Page { header, body, footer, double, single_below: !needed, below, cursor: None }
+    Page { header, body, footer, double: needed, below, cursor: None }
 }
 
 fn header(run: &RunView, columns: usize, rows: usize, pane: Pane, times: &Times) -> Vec<Row> {
@@ -90,19 +89,24 @@ fn header(run: &RunView, columns: usize, rows: usize, pane: Pane, times: &Times)
     out
 }
 
-/// `checkout · phase 3 ✓✓●       ● going`.
+/// `checkout · phase 3 ✓✓●       ● going`. Where it is narrow the name gives way, and before it the word `phase`; the
+/// strip last.
 pub fn title(run: &RunView, columns: usize, state: Vec<Span>) -> Row {
     let state_width: usize = state.iter().map(Span::width).sum();
-    let phase = match run.phase {
-        Some(_) if run.phase_asked => " · next phase ".to_owned(),
-        Some(n) => format!(" · phase {n} "),
-        None if run.phases.is_empty() => String::new(),
-        None => " · ".to_owned(),
+    let phases = match run.phase {
+        Some(_) if run.phase_asked => [" · next phase ".to_owned(), " · next ".to_owned()],
+        Some(n) => [format!(" · phase {n} "), format!(" · ph {n} ")],
+        None if run.phases.is_empty() => [String::new(), String::new()],
+        None => [" · ".to_owned(), " · ".to_owned()],
     };
-    let room = columns.saturating_sub(state_width + width(&phase) + 2);
-    let name_room = width(&run.name).min(room.saturating_sub(4).max(4));
+    let strip = bits::strip(run);
+    let room_beside = |phase: &str| columns.saturating_sub(state_width + width(phase) + 2);
+    let fits = |phase: &&String| width(&run.name) + strip.least() <= room_beside(phase);
+    let phase = phases.iter().find(fits).unwrap_or(&phases[1]);
+    let room = room_beside(phase);
+    let name_room = width(&run.name).min(room.saturating_sub(strip.least()).max(2));
     let mut body = vec![toned(Tone::Strong, cut(&run.name, name_room)), text(phase)];
-    body.extend(bits::strip(run, room.saturating_sub(name_room)));
+    body.extend(strip.in_room(room.saturating_sub(name_room)));
     Row::of(body).tail(state)
 }
 
@@ -280,10 +284,9 @@ fn first_wait(app: &App, run: &RunView, columns: usize) -> Vec<Row> {
     rows
 }
 
-fn ended(app: &App, run: &RunView, columns: usize, room: usize, times: &Times) -> Vec<Row> {
-    // A pair has no phase: its relays are its own, and they are what can be listed.
-    let is_pair = matches!(run.key, RecordKey::Pair(_));
-    let mut facts = if is_pair {
+/// `11 phases agreed · 1 skipped by you · 24 relays · took 2h`: what became of a run that is over. A pair has no phase.
+pub fn became(run: &RunView) -> String {
+    let mut facts = if matches!(run.key, RecordKey::Pair(_)) {
         counted(run.relays as usize, "relay")
     } else {
         let ends = run.phases.iter().filter_map(|phase| Some((phase.how()?, phase.reviewed)));
@@ -293,10 +296,20 @@ fn ended(app: &App, run: &RunView, columns: usize, room: usize, times: &Times) -
     if let Some(ended) = run.stopped_at {
         let _ = write!(facts, " · took {}", span(ended.duration_since(run.created_at).as_secs()));
     }
-    let mut rows = wrap_text(&facts, Tone::Text, columns);
+    facts
+}
+
+fn ended(app: &App, run: &RunView, columns: usize, room: usize, times: &Times) -> Vec<Row> {
+    let mut rows = wrap_text(&became(run), Tone::Text, columns);
     rows.push(Row::blank());
     let left = room.saturating_sub(rows.len());
-    rows.extend(if is_pair { relays(app, run, left, false, times) } else { phases(app, run, left, false, columns) });
+    // A pair's relays are its own, and they are what can be listed.
+    let is_pair = matches!(run.key, RecordKey::Pair(_));
+    rows.extend(if is_pair {
+        relays(app, run, left, false, times)
+    } else {
+        phases(app, run, left, Cursor::None, columns)
+    });
     rows
 }
 
@@ -305,18 +318,35 @@ fn counted(count: usize, thing: &str) -> String {
     if count == 1 { format!("1 {thing}") } else { format!("{count} {thing}s") }
 }
 
+/// How the cursor of a list is shown.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Cursor {
+    /// Not at all.
+    None,
+    /// Where it stands; another part has the keys.
+    Stands,
+    /// It has the keys.
+    Has,
+}
+
+/// ` 2–12/12` of a list of which not all is in view; empty: all of it is.
+fn part(from: usize, lines: usize, all: usize) -> String {
+    let last = (from + lines).min(all);
+    if from == 0 && last == all { String::new() } else { format!(" {}–{last}/{all}", from + 1) }
+}
+
 /// The phases, newest in view: `  9 ✓ Price rules           1     4m`.
-pub fn phases(app: &App, run: &RunView, room: usize, focused: bool, columns: usize) -> Vec<Row> {
+pub fn phases(app: &App, run: &RunView, room: usize, cursor: Cursor, columns: usize) -> Vec<Row> {
     let wide = columns >= 28;
     let tail =
         |relays: &str, took: &str| if wide { format!("{relays:>6}{took:>7}") } else { format!("{relays:>3}{took:>6}") };
-    let head = Row::of(vec![text(" n  phase")]).tail(vec![text(tail(if wide { "relays" } else { "n" }, "took"))]);
-    let mut rows = vec![head];
     let selected = app.phase.index();
     let lines = room.saturating_sub(1);
     let from = (selected + 1).saturating_sub(lines);
+    let head = format!(" n  phase{}", part(from, lines, run.phases.len()));
+    let mut rows = vec![Row::plain(head).tail(vec![text(tail(if wide { "relays" } else { "n" }, "took"))])];
     for (at, phase) in run.phases.iter().enumerate().skip(from).take(lines) {
-        let (glyph, tone) = bits::attempt(phase);
+        let (glyph, tone) = bits::attempt(run, phase);
         let again = run.phases.iter().take(at).any(|before| before.n == phase.n);
         let name = if phase.summary.is_empty() { "–".to_owned() } else { phase.summary.clone() };
         let name = if again || phase.by_user { marked_name(&name, again, phase.by_user, columns, wide) } else { name };
@@ -331,8 +361,8 @@ pub fn phases(app: &App, run: &RunView, room: usize, focused: bool, columns: usi
             body.push(text(" (you)"));
         }
         let mut row = Row::of(body).tail(vec![text(tail(&phase.relays.to_string(), &took))]);
-        row.selected = focused && at == selected;
-        row.marked = !focused && at == selected && !is_over(run);
+        row.selected = cursor == Cursor::Has && at == selected;
+        row.marked = cursor == Cursor::Stands && at == selected;
         rows.push(row);
     }
     if run.phases.is_empty() {
@@ -365,11 +395,13 @@ fn relays_and_reviews(app: &App, run: &RunView, room: usize, columns: usize, tim
 
 /// The relays of this attempt: `  1 → codex   +212 −9      14:02`.
 pub fn relays(app: &App, run: &RunView, room: usize, focused: bool, times: &Times) -> Vec<Row> {
-    let phase = run.phases.last().map_or_else(|| "relays".to_owned(), |phase| format!("relays of phase {}", phase.n));
-    let mut rows = vec![Row::of(vec![text(phase)]).tail(vec![text("seen")])];
     let selected = app.relay.index();
     let lines = room.saturating_sub(1);
     let from = (selected + 1).saturating_sub(lines);
+    let newest = if app.phase.index() + 1 < run.phases.len() { ", the newest" } else { "" };
+    let phase = run.phases.last().map_or_else(|| "relays".to_owned(), |phase| format!("relays of phase {}", phase.n));
+    let head = format!("{phase}{newest}{}", part(from, lines, run.relay_list.len()));
+    let mut rows = vec![Row::plain(head).tail(vec![text("seen")])];
     for (at, relay) in run.relay_list.iter().enumerate().skip(from).take(lines) {
         let mut what = match (relay.points, relay.repeated) {
             (Some(points), repeated) => {

@@ -32,7 +32,15 @@ pub fn page(app: &mut App, area: Rect, times: &Times) -> Page {
     } else {
         list(app, columns, room, area.height < SHORT, times)
     };
-    Page { header, body, footer, ..Page::default() }
+    let below = in_view(&body, app.runs.order().len()).map(text).into_iter().collect();
+    Page { header, body, footer, below, ..Page::default() }
+}
+
+/// `3–9 of 40`: the items of a list that stand in these rows; `None`: all of them do.
+pub fn in_view(rows: &[Row], all: usize) -> Option<String> {
+    let shown = || rows.iter().filter_map(|row| if let Some(Hit::Select(at)) = row.hit { Some(at) } else { None });
+    let (first, last) = (shown().min()?, shown().max()?);
+    (first > 0 || last + 1 < all).then(|| format!("{}–{} of {all}", first + 1, last + 1))
 }
 
 /// `1 needs you · 2 going`.

@@ -2,6 +2,7 @@
 
 use ratatui::layout::Rect;
 
+use super::runs::in_view;
 use super::{Page, bits, empty, footer, run};
 use crate::model::ids::SessionKey;
 use crate::model::launch::chosen;
@@ -27,7 +28,8 @@ pub fn list_page(app: &mut App, area: Rect, times: &Times) -> Page {
     let header = vec![heading(app, columns)];
     let room = Page::room(1, footer.len(), area);
     let body = list(app, columns, room, area.height < SHORT, times);
-    Page { header, body, footer, ..Page::default() }
+    let below = in_view(&body, app.sessions.order().len()).map(text).into_iter().collect();
+    Page { header, body, footer, below, ..Page::default() }
 }
 
 /// `sessions        2 live of 14`.

@@ -18,7 +18,10 @@ use crate::ui::wrap::wrap;
 /// The whole page.
 pub fn page(app: &App, since: &mut Since, area: Rect) -> Page {
     let columns = usize::from(area.width.saturating_sub(2));
-    let words = [(Action::Open, "open"), (Action::Copy, "copy"), (Action::Down, "next"), (Action::Back, "close")];
+    let mut words = vec![(Action::Open, "open"), (Action::Copy, "copy"), (Action::Back, "close")];
+    if since.summary.runs.len() > 1 {
+        words.insert(2, (Action::Down, "next"));
+    }
     let footer = with_said(app, columns, 2, vec![keys_row(&named(app, Place::Summary, &words), &[], columns)]);
     let room = Page::room(2, footer.len(), area);
     let mut body: Vec<Row> = Vec::new();
@@ -62,7 +65,11 @@ fn head(app: &App, run: &RunSummary, columns: usize) -> Row {
 
 /// A line a phase that ended.
 fn phases(ended: &[PhaseEnd], columns: usize) -> Vec<Row> {
+    let tail = |relays: &str, took: &str| format!("{relays:>6} {took:>6}");
     let mut rows = Vec::new();
+    if !ended.is_empty() {
+        rows.push(Row::plain("  n  phase").tail(vec![text(tail("relays", "took"))]));
+    }
     for phase in ended {
         let glyph = match phase.how {
             PhaseHow::Agreed | PhaseHow::Accepted => "✓",
@@ -70,7 +77,7 @@ fn phases(ended: &[PhaseEnd], columns: usize) -> Vec<Row> {
             PhaseHow::NotAgreed => "✗",
         };
         let n = phase.n.map(|n| n.to_string()).unwrap_or_default();
-        let right = format!("{:>2} {:>6}", phase.relays, phase.took());
+        let right = tail(&phase.relays.to_string(), &phase.took());
         let room = columns.saturating_sub(7 + right.chars().count() + 1);
         let summary = pad(&phase.summary, room);
         rows.push(Row::of(vec![text(format!("{n:>3} {glyph} {summary}"))]).tail(vec![text(right)]));

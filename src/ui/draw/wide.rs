@@ -61,7 +61,7 @@ fn left_list(app: &mut App, painter: &mut Painter<'_>, area: Rect, of_sessions: 
         (sessions::heading(app, columns), sessions::list(app, columns, room, false, times))
     } else {
         let rows = if app.runs.order().is_empty() {
-            empty::runs(app, columns)
+            vec![Row::plain("none").indent(2)]
         } else {
             runs::list(app, columns, room, false, times)
         };
@@ -110,7 +110,7 @@ fn run_beside(app: &mut App, painter: &mut Painter<'_>, area: Rect, times: &Time
     };
     let Some(run) = key.and_then(|key| app.run(&key).cloned()) else {
         let columns = usize::from(area.width.saturating_sub(2)).min(70);
-        let rows = empty::runs(app, columns);
+        let rows = if app.runs.order().is_empty() { empty::runs(app, columns) } else { Vec::new() };
         painter.rows(area, &rows);
         return Vec::new();
     };
@@ -148,24 +148,29 @@ fn run_beside(app: &mut App, painter: &mut Painter<'_>, area: Rect, times: &Time
     vec![split_at]
 }
 
-/// `search-index · phase 7 · Checkout endpoint      ● going`.
+/// `search-index · phase 7 · Checkout endpoint  ✓✓✓»✓✓●      ● going`. What the phase is about gives way, then the name;
+/// the strip last.
 fn title(run: &RunView, columns: usize) -> Row {
+    const LEAST: usize = 8;
     let state = bits::state_word(run);
-    let mut words = vec![toned(Tone::Strong, &run.name)];
-    match run.phase {
-        Some(_) if run.phase_asked => words.push(text(" · next phase")),
-        Some(n) => words.push(text(format!(" · phase {n}"))),
-        None => {}
+    let phase = match run.phase {
+        Some(_) if run.phase_asked => " · next phase".to_owned(),
+        Some(n) => format!(" · phase {n}"),
+        None => String::new(),
+    };
+    let strip = bits::strip(run);
+    let room = columns.saturating_sub(width(&phase) + spans_width(&state) + 4);
+    let name = cut(&run.name, room.saturating_sub(strip.least()));
+    let room = room.saturating_sub(width(&name));
+    let strip = strip.in_room(strip.whole().min(40).min(strip.least().max(room / 2)));
+    let mut words = vec![toned(Tone::Strong, name), text(phase)];
+    let about = run.phases.last().filter(|last| Some(last.n) == run.phase && !last.summary.is_empty());
+    let room = room.saturating_sub(spans_width(&strip) + 3);
+    if let Some(phase) = about.filter(|_| room >= LEAST) {
+        words.push(text(format!(" · {}", cut(&phase.summary, room))));
     }
-    if let Some(phase) = run.phases.last().filter(|phase| Some(phase.n) == run.phase && !phase.summary.is_empty()) {
-        words.push(text(format!(" · {}", phase.summary)));
-    }
-    let used = spans_width(&words);
-    let strip = bits::strip(run, columns.saturating_sub(used + spans_width(&state) + 4).min(40));
-    if used + spans_width(&strip) + spans_width(&state) + 4 <= columns {
-        words.push(text("  "));
-        words.extend(strip);
-    }
+    words.push(text("  "));
+    words.extend(strip);
     Row::of(words).tail(state)
 }
 
@@ -201,6 +206,9 @@ fn header(run: &RunView, columns: usize, times: &Times) -> Vec<Row> {
     if !body.is_empty() {
         body.push(text(format!("    {}  ", bits::relay_count(run))));
         body.extend(gauge(run));
+    }
+    if is_over(run) {
+        body.push(text(run::became(run)));
     }
     let sides = sides(run, columns.saturating_sub(spans_width(&body) + 2));
     out.push(Row::of(body).tail(vec![text(sides)]));
@@ -247,7 +255,8 @@ fn details(app: &App, painter: &mut Painter<'_>, area: Rect, run: &RunView, pane
     let mut rows = if run.phases.is_empty() {
         vec![Row::plain("phases"), Row::plain("none yet").indent(2)]
     } else {
-        run::phases(app, run, phases_room, on_phases, columns)
+        let cursor = if on_phases { run::Cursor::Has } else { run::Cursor::Stands };
+        run::phases(app, run, phases_room, cursor, columns)
     };
     if let Some(title) = rows.first_mut() {
         title.selected = on_phases;

@@ -5,6 +5,7 @@ use crate::ui::change;
 use crate::ui::markdown;
 use crate::ui::row::{Row, Tone, text, toned};
 use crate::ui::times::Times;
+use crate::ui::width::{skip, width};
 use crate::ui::wrap::{wrap, wrap_text};
 
 use super::{Block, BlockKind, Piece, RelayLine};
@@ -27,7 +28,9 @@ impl Block {
             BlockKind::Folded(tools) if !wide => indented(wrap(&[text(tools)], room, &[text("+ ")])),
             BlockKind::Gap | BlockKind::Folded(_) => Vec::new(),
             BlockKind::Tool { words, failed } => {
-                let mut row = Row::of(vec![text(words)]).indent(2);
+                // Of a path the end says most; a command or a pattern begins with what it does.
+                let room = if *failed { room.saturating_sub(9) } else { room };
+                let mut row = Row::of(vec![text(cut_path(words, room))]).indent(2);
                 if *failed {
                     row = row.tail(vec![toned(Tone::Failed, "✗ failed")]);
                 }
@@ -63,6 +66,20 @@ impl Block {
             BlockKind::Words { text, piece, .. } => text.get(piece.range.0..piece.range.1),
             _ => None,
         }
+    }
+}
+
+/// A tool's line in `room`: of a path that is too long the folders in front go.
+fn cut_path(words: &str, room: usize) -> String {
+    let over = width(words).saturating_sub(room);
+    let path = words.split(' ').max_by_key(|word| if word.contains('/') { word.len() } else { 0 });
+    match path.filter(|path| over > 0 && path.contains('/')) {
+        Some(path) => {
+            let keep = width(path.rsplit('/').next().unwrap_or("")) + 1;
+            let gone = (over + 1).min(width(path).saturating_sub(keep));
+            words.replacen(path, &format!("…{}", skip(path, gone)), 1)
+        }
+        None => words.to_owned(),
     }
 }
 

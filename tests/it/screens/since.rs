@@ -137,3 +137,19 @@ fn nothing_opens_when_nothing_happened() {
     rig.send(Msg::Happened(Summary { runs: Vec::new(), ..night() }));
     assert!(rig.app.over.is_empty());
 }
+
+#[test]
+fn numbers_stand_under_their_heads_and_next_needs_a_next() {
+    let mut rig = Rig::new(two_runs(), (38, 40));
+    rig.send(Msg::Happened(night()));
+    let text = rig.text();
+    let head = text.lines().find(|line| line.contains("relays   took")).unwrap_or_else(|| panic!("{text}"));
+    let row = text.lines().find(|line| line.contains("10 ✓")).unwrap();
+    assert_eq!(head.trim_end().chars().count(), row.trim_end().chars().count(), "{text}");
+    assert!(text.contains("j next"), "{text}");
+    let mut one = night();
+    one.runs.truncate(1);
+    let mut rig = Rig::new(two_runs(), (38, 40));
+    rig.send(Msg::Happened(one));
+    assert!(!rig.text().contains("j next"), "{}", rig.text());
+}
