@@ -4,7 +4,7 @@ use jiff::SignedDuration;
 use jiff::tz::TimeZone;
 
 use super::super::samples::{after, noon};
-use super::{count, moment, quoted, span, unmarked};
+use super::{as_name, count, moment, quoted, span, unmarked};
 
 #[test]
 fn seconds_are_told_only_under_a_minute() {

@@ -25,7 +25,8 @@ fn at_most_thirty_frames_are_drawn_in_any_second() {
     for micros in [100, 333, 1_000, 7_000, 33_000, 33_333] {
         let drawn = frames(Duration::from_micros(micros));
         for (at, first) in drawn.iter().enumerate() {
-            let second = drawn[at..].iter().take_while(|time| **time - *first < Duration::from_secs(1)).count();
+            let second =
+                drawn[at..].iter().take_while(|time| time.saturating_sub(*first) < Duration::from_secs(1)).count();
             assert!(second <= 30, "{second} frames from {first:?} on, a change every {micros} µs");
         }
         assert!(drawn.len() > 40, "{} frames: it does not stand still either", drawn.len());
@@ -38,7 +39,7 @@ fn nothing_is_due_while_nothing_changes_and_the_first_change_after_a_rest_is_dra
     let mut pace = Pace::default();
     assert_eq!(pace.due(start), Some(start), "the first frame");
     pace.drawn(start);
-    let later = start + Duration::from_secs(60);
+    let later = start + Duration::from_mins(1);
     assert_eq!(pace.due(later), None);
     pace.changed();
     assert!(pace.due(later).is_some_and(|due| due <= later));

@@ -6,6 +6,7 @@ use super::bits::{self, label};
 use super::footer::{keys_row, keys_rows, named, with_said};
 use super::{Page, compare, form, help, run, since};
 use crate::model::reach::Ticks;
+use crate::projection::Standing;
 use crate::ui::action::Action;
 use crate::ui::app::{App, Over, Purpose};
 use crate::ui::form::{FormKind, Value};
@@ -200,19 +201,25 @@ fn look_page(app: &App, look: &mut crate::ui::look::Look, area: Rect, times: &Ti
         let body = wrap_text(words, Tone::Text, columns);
         return Page { header, body, footer: keys(&[(Action::Open, "back to the run")]), ..Page::default() };
     };
+    // A paused run sends nothing: its own screen lets it go on.
+    let is_paused = run.standing == Standing::Paused;
+    let go_on = app.keymap.key(Place::Run, Action::PauseOrGoOn).filter(|_| is_paused);
+    let back = go_on.map_or_else(|| "later".to_owned(), |key| format!("back, {key} goes on"));
     // The first four everywhere, the others where there is room.
-    let footer = keys(&[
+    let words = [
         (Action::Open, "send"),
         (Action::Edit, "edit"),
         (Action::Drop, "drop"),
-        (Action::Back, "later"),
+        (Action::Back, &*back),
         (Action::Outside, "$EDITOR"),
         (Action::Copy, "copy"),
         (Action::GoToPane, "pane"),
         (Action::Stop, "stop"),
         (Action::Help, "keys"),
-    ]);
-    let mut header = vec![run::title(run, columns, vec![toned(Tone::NeedsYou, "! look first")])];
+    ];
+    let footer = keys(words.get(usize::from(is_paused)..).unwrap_or_default());
+    let state = if is_paused { bits::state_word(run) } else { vec![toned(Tone::NeedsYou, "! look first")] };
+    let mut header = vec![run::title(run, columns, state)];
     let from = label(run, waiting.to.other());
     let to = label(run, waiting.to);
     let goes = format!("relay {}   {from} → {to}", waiting.n);

@@ -245,6 +245,14 @@ pub fn run_keys(app: &App, run: &RunView) -> Vec<KeyWord> {
         keys.extend(banner.offers.iter().filter_map(|offer| Some((offer_key(app, offer)?, offer.word.clone()))));
     }
     let wanted: &[(Action, &str)] = match run.standing {
+        // Nothing is sent from a look while the run is paused.
+        Standing::Paused if run.look_first.is_some() && run.banner.is_none() => &[
+            (Action::PauseOrGoOn, "go on"),
+            (Action::Open, "look"),
+            (Action::Write, "write"),
+            (Action::Stop, "stop"),
+            (Action::Back, "back"),
+        ],
         _ if in_run && run.look_first.is_some() && app.pane_of(run) == Pane::Banner => &[
             (Action::Open, "look at it"),
             (Action::GoToPane, "pane"),

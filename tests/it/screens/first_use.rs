@@ -102,6 +102,25 @@ fn every_word_of_a_relay_can_be_read_before_it_is_sent() {
     assert!(rig.text().contains("claude·1 → claude·2"), "{}", rig.text());
 }
 
+/// A pause while a relay waits for its look is no dead end: every screen of it names the key that goes on.
+#[test]
+fn a_paused_run_whose_relay_waits_names_what_goes_on() {
+    for size in [(38, 20), (120, 40)] {
+        let mut run = scenes::look_first();
+        run.standing = Standing::Paused;
+        let mut rig = Rig::new(scenes::one(run), size);
+        assert!(rig.text().contains("p go on"), "{}", rig.text());
+        rig.press("Enter");
+        if rig.app.over.is_empty() {
+            assert!(rig.text().contains("p go on"), "{}", rig.text());
+            rig.press("Enter");
+        }
+        let text = rig.text();
+        assert!(matches!(rig.app.over.last(), Some(Over::Look(_))), "{text}");
+        assert!(text.contains("p goes on") && !text.contains("Enter send"), "{text}");
+    }
+}
+
 #[test]
 fn without_a_waiting_relay_nothing_says_look_first() {
     let mut rig = rig(scenes::one(scenes::look_first()));
