@@ -22,7 +22,7 @@ use mutate::{Dice, mutated};
 use targets::{ALL, Target};
 
 /// Mutations of each target when nothing else is said (`TRELLIS_FUZZ_TRIES`).
-const TRIES: usize = 400;
+const TRIES: usize = 1_500;
 /// Bytes of a mutation, as many as the guided search tries.
 const MOST: usize = 16 * 1024;
 
@@ -77,29 +77,55 @@ fn replay(name: &str) {
     println!("{name}: {} inputs and {tries} mutations, the longest of {longest} bytes", inputs.len());
 }
 
-macro_rules! replays {
-    ($($test:ident: $name:literal,)*) => {
-        $(#[test]
-        fn $test() {
-            replay($name);
-        })*
-
-        #[test]
-        fn each_target_is_replayed() {
-            let named: Vec<&str> = ALL.iter().map(|target| target.name).collect();
-            assert_eq!(named, [$($name),*]);
-        }
-    };
+#[test]
+fn fuzz_transcripts_of_claude() {
+    replay("claude");
 }
 
-replays! {
-    fuzz_transcripts_of_claude: "claude",
-    fuzz_transcripts_of_codex: "codex",
-    fuzz_the_stores_loader: "store",
-    fuzz_verdicts: "verdicts",
-    fuzz_markdown_and_layout: "markdown",
-    fuzz_hook_input: "hooks",
-    fuzz_config_and_keymap: "settings",
-    fuzz_captured_panes: "panes",
-    fuzz_words_on_their_way_out: "outward",
+#[test]
+fn fuzz_transcripts_of_codex() {
+    replay("codex");
+}
+
+#[test]
+fn fuzz_the_stores_loader() {
+    replay("store");
+}
+
+#[test]
+fn fuzz_verdicts() {
+    replay("verdicts");
+}
+
+#[test]
+fn fuzz_markdown_and_layout() {
+    replay("markdown");
+}
+
+#[test]
+fn fuzz_hook_input() {
+    replay("hooks");
+}
+
+#[test]
+fn fuzz_config_and_keymap() {
+    replay("settings");
+}
+
+#[test]
+fn fuzz_captured_panes() {
+    replay("panes");
+}
+
+#[test]
+fn fuzz_words_on_their_way_out() {
+    replay("outward");
+}
+
+#[test]
+fn each_target_is_replayed() {
+    let text = include_str!("main.rs");
+    for target in ALL {
+        assert!(text.contains(&format!("replay(\"{}\")", target.name)), "{} has no test", target.name);
+    }
 }
