@@ -204,3 +204,14 @@ fn a_file_without_a_right_to_write_is_refused_with_what_to_do() {
     assert_eq!(fs::read_to_string(&path).unwrap(), "{}\n");
     assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 1, "nothing is left beside it");
 }
+
+/// A group that names its hooks twice is read one way by one parser and the other way by the next: nothing is put into a
+/// file out of which it could not be taken again.
+#[test]
+fn what_could_not_be_taken_out_is_not_put_in() {
+    let twice = "{\"hooks\": {\"Own\": [{\"hooks\": [{\"command\": \"a\"}], \"hooks\": [{\"command\": \"b\"}]}]}}";
+    for refused in [settings(twice).installed().map(drop), settings(twice).with(COMMAND).map(drop)] {
+        let said = refused.unwrap_err().to_string();
+        assert!(said.contains("names hooks twice"), "{said}");
+    }
+}

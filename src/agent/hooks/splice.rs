@@ -124,18 +124,31 @@ fn hooks(text: &str) -> Result<(Inside, Option<Inside>), Problem> {
     Ok((root, Some(hooks)))
 }
 
-/// Every command of a hook, with its event.
+/// Every command of a hook, with its event. What could not be taken out again is not read either.
 pub(super) fn commands(text: &str) -> Result<Vec<(String, String)>, Problem> {
     let (_, hooks) = hooks(text)?;
     let mut commands = Vec::new();
     for (event, range) in hooks.iter().flat_map(|hooks| &hooks.values) {
-        let groups: Value = serde_json::from_str(&cut(text, range)?).map_err(|error| problem(&error))?;
-        let entries = groups.as_array().into_iter().flatten().filter_map(|group| group.get("hooks")?.as_array());
-        for command in entries.flatten().filter_map(|entry| entry.get("command")?.as_str()) {
-            commands.push((event.clone(), command.to_owned()));
+        for entry in entries_of(text, event, range)?.iter().flat_map(|(_, entries)| &entries.values) {
+            let value: Value = serde_json::from_str(&cut(text, &entry.1)?).map_err(|error| problem(&error))?;
+            commands.extend(value.get("command").and_then(Value::as_str).map(|word| (event.clone(), word.to_owned())));
         }
     }
     Ok(commands)
+}
+
+/// The entries of an event's list, group by group, each with the place of its group in the list.
+fn entries_of(text: &str, event: &str, range: &Range<usize>) -> Result<Vec<(usize, Inside)>, Problem> {
+    if !text.get(range.clone()).unwrap_or_default().starts_with('[') {
+        return Ok(Vec::new());
+    }
+    let mut found = Vec::new();
+    for (nth, (_, group)) in inside(text, range.clone(), event)?.values.iter().enumerate() {
+        let Ok(members) = inside(text, group.clone(), event) else { continue };
+        let Some(entries) = members.get("hooks")?.cloned() else { continue };
+        found.extend(inside(text, entries, event).ok().map(|entries| (nth, entries)));
+    }
+    Ok(found)
 }
 
 /// Puts an entry at the end of an event's list.
@@ -170,14 +183,7 @@ fn next_cut(text: &str, is_meant: &impl Fn(&str) -> bool) -> Result<Option<Range
     let (root, hooks) = hooks(text)?;
     let Some(hooks) = hooks else { return Ok(None) };
     for (at, (event, range)) in hooks.values.iter().enumerate() {
-        if !text.get(range.clone()).unwrap_or_default().starts_with('[') {
-            continue;
-        }
-        let list = inside(text, range.clone(), event)?;
-        for (nth, (_, group)) in list.values.iter().enumerate() {
-            let Ok(members) = inside(text, group.clone(), event) else { continue };
-            let Some(entries) = members.get("hooks")?.cloned() else { continue };
-            let Ok(entries) = inside(text, entries, event) else { continue };
+        for (nth, entries) in entries_of(text, event, range)? {
             let mut meant = Vec::new();
             for (place, (_, entry)) in entries.values.iter().enumerate() {
                 let value: Value = serde_json::from_str(&cut(text, entry)?).map_err(|error| problem(&error))?;
@@ -189,7 +195,9 @@ fn next_cut(text: &str, is_meant: &impl Fn(&str) -> bool) -> Result<Option<Range
             // What is left empty goes with it: the group, the event's list, the object of hooks.
             let gone = if meant.len() < entries.values.len() {
                 removal(text, &entries, *first)
-            } else if list.values.len() > 1 {
+            } else if let list = inside(text, range.clone(), event)?
+                && list.values.len() > 1
+            {
                 removal(text, &list, nth)
             } else if hooks.values.len() > 1 {
                 removal(text, &hooks, at)
