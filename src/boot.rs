@@ -70,7 +70,10 @@ pub struct Ground {
 }
 
 /// Refuses a home that is there and is no folder, before anything is said about files in it.
-fn is_folder(home: &Home) -> Result<(), Failure> {
+///
+/// # Errors
+/// It, or a part of its path, is a file.
+pub fn is_folder(home: &Home) -> Result<(), Failure> {
     let above = home.root().ancestors().find_map(|path| Some((path, fs::metadata(path).ok()?)));
     match above {
         Some((path, found)) if !found.is_dir() => {

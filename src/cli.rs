@@ -393,7 +393,7 @@ fn setting(text: &str) -> Result<(String, serde_json::Value), String> {
 
 /// A name may not be empty; everything else is a file's business.
 fn socket(text: &str) -> Result<String, String> {
-    if text.is_empty() { Err("name a socket, or give its path".to_owned()) } else { Ok(text.to_owned()) }
+    crate::config::no_socket(text).map_or_else(|| Ok(text.to_owned()), |why| Err(why.to_owned()))
 }
 
 fn size(text: &str) -> Result<(u16, u16), String> {

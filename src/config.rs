@@ -186,11 +186,61 @@ impl Config {
             config.message_file_above = default.message_file_above;
             read.say("message_file_above", format!("give {low} to {high}; {} counts", default.message_file_above));
         }
+        for (key, program) in
+            [("claude_program", &mut config.claude_program), ("codex_program", &mut config.codex_program)]
+        {
+            if let Some(why) = program.as_deref().and_then(no_program) {
+                *program = None;
+                read.say(key, format!("{why}; left out"));
+            }
+        }
+        if let Some(why) = config.tmux_socket.as_deref().and_then(no_socket) {
+            config.tmux_socket = None;
+            read.say("tmux_socket", format!("{why}; left out"));
+        }
         if config.notify_command.first().is_some_and(|program| program.trim().is_empty()) {
             config.notify_command.clear();
             read.say("notify_command", "its first element must name a program; none is run".to_owned());
         }
         (config, read.finish())
+    }
+}
+
+/// Why a text cannot name the tmux server: a name is one file's in tmux's own folder, a path is one that is written out.
+#[must_use]
+pub fn no_socket(named: &str) -> Option<&'static str> {
+    if named.chars().any(char::is_control) {
+        return Some("it holds a sign that is no letter");
+    }
+    let is_path = named.contains('/');
+    let is_whole = is_path && !named.ends_with('/');
+    match named {
+        "" => Some("name a socket, or give its path"),
+        "." | ".." => Some("a folder is no socket"),
+        _ if is_path && !is_whole => Some("a folder is no socket"),
+        _ if named.starts_with('-') => Some("a name does not begin with -"),
+        _ if !is_path && named.contains(char::is_whitespace) => Some("a name has no blanks"),
+        _ if !is_path && named.starts_with('~') => Some("write a path as ~/NAME"),
+        _ => None,
+    }
+}
+
+/// Why a text cannot name a program: no shell reads it, so that it has no words behind it.
+fn no_program(named: &str) -> Option<&'static str> {
+    if named.chars().any(char::is_control) {
+        return Some("it holds a sign that is no letter");
+    }
+    match named {
+        "." | ".." => Some("a folder is no program"),
+        _ if named.ends_with('/') => Some("a folder is no program"),
+        _ if named.starts_with('-') => Some("a program's name does not begin with -"),
+        _ if !named.contains('/') && named.contains(char::is_whitespace) => {
+            Some("name the program alone, without options: what it is started with is trellis' business")
+        }
+        _ if named.split_whitespace().skip(1).any(|word| word.starts_with('-')) => {
+            Some("name the program alone, without options: what it is started with is trellis' business")
+        }
+        _ => None,
     }
 }
 

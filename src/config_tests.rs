@@ -49,6 +49,40 @@ fn a_file_that_is_no_toml_is_named_with_its_line() {
 }
 
 #[test]
+fn names_that_can_name_nothing_are_left_out_and_said() {
+    for (key, value) in [
+        ("tmux_socket", "two words"),
+        ("tmux_socket", "-L other"),
+        ("tmux_socket", "/tmp/"),
+        ("tmux_socket", ".."),
+        ("tmux_socket", "~other"),
+        ("tmux_socket", "bell\\u0007"),
+        ("claude_program", "claude --dangerously-skip-permissions"),
+        ("claude_program", "/usr/bin/claude --verbose"),
+        ("claude_program", "env claude"),
+        ("codex_program", "-codex"),
+        ("codex_program", "./"),
+        ("codex_program", "co\\ndex"),
+    ] {
+        let (config, problems) = Config::parse("config.toml", &format!("mouse = true\n{key} = \"{value}\"\n"));
+        assert_eq!(config, Config { mouse: true, ..Config::default() }, "{key} {value}");
+        assert_eq!(problems.len(), 1, "{key} {value}: {problems:?}");
+        assert!(problems[0].key == key && problems[0].problem.ends_with("; left out"), "{:?}", problems[0]);
+    }
+    for (key, value) in [
+        ("tmux_socket", "agents"),
+        ("tmux_socket", "~/tmux/my agents"),
+        ("tmux_socket", "./sock"),
+        ("claude_program", "claude-2.1"),
+        ("claude_program", "/opt/my tools/claude"),
+        ("codex_program", "~/bin/codex"),
+    ] {
+        let (_, problems) = Config::parse("config.toml", &format!("{key} = \"{value}\"\n"));
+        assert_eq!(problems, vec![], "{key} {value}");
+    }
+}
+
+#[test]
 fn a_notify_command_is_a_list_and_names_a_program() {
     let (config, problems) = Config::parse("config.toml", "notify_command = [\"notify-send\", \"trellis\"]");
     assert_eq!((config.notify_command, problems), (vec!["notify-send".to_owned(), "trellis".to_owned()], vec![]));

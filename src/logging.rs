@@ -47,7 +47,7 @@ pub struct LogFile {
 }
 
 impl LogFile {
-    /// A log at a path. Its folder is made with the first line.
+    /// A log at a path. Its folder is made with the first line, in a home that is there.
     #[must_use]
     pub fn new(path: PathBuf) -> Self {
         Self { path }

@@ -79,8 +79,8 @@ impl<F: Files> Store<F> {
     /// A store on other files than the system's.
     pub fn with_files(home: Home, files: F) -> Self {
         Self {
+            writer: Writer::new(home.root().to_owned(), files),
             home,
-            writer: Writer::new(files),
             marks: HashMap::new(),
             moved: HashMap::new(),
             texts: HashSet::new(),
@@ -135,6 +135,10 @@ impl<F: Files> Store<F> {
         let now = self.writer.files.stat(path).map_err(|error| refused(path, &error))?;
         if now == self.marks.get(path).copied() {
             return Ok(());
+        }
+        // Not this file was taken away, but all of them.
+        if now.is_none() && matches!(self.writer.files.stat(self.home.root()), Ok(None)) {
+            return Err(SaveError::Io { file: show(path), why: "the home was removed".to_owned() });
         }
         let beside = ours_of(path);
         let kept_as = match self.writer.replace(&beside, ours) {

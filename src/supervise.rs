@@ -29,6 +29,8 @@ pub enum StopReason {
     Ordered,
     /// A signal asked for it.
     Signal(Signal),
+    /// What it works on is gone: a sentence.
+    Lost(String),
     /// A task or thread panicked.
     Panicked {
         /// Its name.
@@ -39,23 +41,27 @@ pub enum StopReason {
 }
 
 impl StopReason {
-    /// 70 after a panic, else 0: a signal is an orderly way to end.
+    /// 70 after a panic, 1 when what it works on is gone, else 0: a signal is an orderly way to end.
     #[must_use]
     pub const fn exit_code(&self) -> u8 {
         match self {
             Self::Ordered | Self::Signal(_) => 0,
+            Self::Lost(_) => 1,
             Self::Panicked { .. } => EXIT_INTERNAL,
         }
     }
 
-    /// The one line for the person after the terminal was restored; `None` if nothing went wrong.
+    /// The one line for the person after the terminal was restored; `None` if nothing went wrong. `log`: where more of it
+    /// stands, if it does.
     #[must_use]
-    pub fn line(&self, log: &str) -> Option<String> {
+    pub fn line(&self, log: Option<&str>) -> Option<String> {
         match self {
             Self::Ordered | Self::Signal(_) => None,
+            Self::Lost(sentence) => Some(sentence.clone()),
             Self::Panicked { task, message } => {
                 let first = message.lines().next().unwrap_or_default();
-                Some(format!("internal error in {task}: {first}; everything was stopped, see {log}"))
+                let more = log.map_or_else(String::new, |log| format!(", see {log}"));
+                Some(format!("internal error in {task}: {first}; everything was stopped{more}"))
             }
         }
     }

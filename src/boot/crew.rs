@@ -2,7 +2,9 @@
 //! Started by `engine`; nothing is decided about a loop here.
 
 use std::collections::hash_map::RandomState;
+use std::convert::Infallible;
 use std::hash::BuildHasher as _;
+use std::time::Duration;
 
 use jiff::tz::TimeZone;
 use tokio::sync::mpsc;
@@ -21,10 +23,13 @@ use crate::model::command::{Refusal, RefusalKind, Reply};
 use crate::model::tempo::Tempo;
 use crate::projection::DriverFact;
 use crate::store::Store;
-use crate::store::lock::{Kind, Lock};
+use crate::store::lock::{Kind, Lock, Seat};
 use crate::store::reader::Reader;
-use crate::supervise::Supervisor;
+use crate::supervise::{StopReason, Supervisor};
 use crate::watch::{self, Watch};
+
+/// How often a driver looks whether its home is still there.
+const STILL_THERE: Duration = Duration::from_secs(5);
 
 /// Outcomes that may wait for the driver.
 const OUTCOMES: usize = 256;
@@ -114,7 +119,11 @@ impl Crew {
         let options = self.options(DriverFact::Here);
         let records = Store::new(self.ground.home.clone());
         let core = Core::start(records, around.transcripts, around.agents, options, clock::now());
-        let over = drive(core, line, around.edges, self.supervisor.token(), clock::now).await;
+        let driven = drive(core, line, around.edges, self.supervisor.token(), clock::now);
+        let over = tokio::select! {
+            over = driven => over,
+            never = self.while_there(lock.seat()) => match never {},
+        };
         // The lock goes last: whoever takes it finds everything on the disk, and nobody else playing the agents.
         drop(over.core);
         if let Some(world) = around.world {
@@ -127,6 +136,18 @@ impl Crew {
         };
         let _ = answer.send(Reply::Done { record: None, note: "the home was given up".to_owned() });
         Some(over.line)
+    }
+
+    /// Ends everything when the home was removed or replaced: what is saved from then on is lost, or another's.
+    async fn while_there(&self, seat: Seat) -> Infallible {
+        let mut again = tokio::time::interval(STILL_THERE);
+        while seat.is_kept() {
+            again.tick().await;
+        }
+        let home = self.ground.home.root().display();
+        let words = format!("{home} was removed or replaced while it was driven: nothing more is sent or saved there");
+        self.supervisor.stop(StopReason::Lost(words));
+        std::future::pending().await
     }
 
     /// Watches. The line comes back with the lock when a person takes over.

@@ -2,6 +2,7 @@
 //! What the driver is made of is `crew`, what a person sees of it is `screen`.
 
 use std::future::Future;
+use std::path::Path;
 use std::time::Duration;
 
 use tokio::runtime::Runtime;
@@ -24,6 +25,9 @@ use crate::ui::Outside;
 /// How long tasks get to finish what they began: longer than the driver waits for a send sequence.
 const PATIENCE: Duration = Duration::from_secs(15);
 
+/// The fewest files a process must be allowed to have open. With less, what fails first is chance.
+const OPEN_FILES: u64 = 32;
+
 /// What a started engine does.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum How {
@@ -31,6 +35,16 @@ pub enum How {
     Drive,
     /// It carries out orders and drives nothing.
     RecordOnly,
+}
+
+/// Refuses where too few files may be open.
+fn enough_files() -> Result<(), Failure> {
+    match rustix::process::getrlimit(rustix::process::Resource::Nofile).current {
+        Some(most) if most < OPEN_FILES => Err(Failure::refused(format!(
+            "only {most} files may be open here and trellis needs {OPEN_FILES}: raise it with `ulimit -n`"
+        ))),
+        _ => Ok(()),
+    }
 }
 
 /// A home that is at work (or watched), from outside.
@@ -99,6 +113,7 @@ impl Engine {
     }
 
     fn empty(ground: &Ground, tempo: Tempo) -> Result<(Self, Line), Failure> {
+        enough_files()?;
         let runtime = tokio::runtime::Builder::new_multi_thread()
             .worker_threads(2)
             .enable_all()
@@ -143,6 +158,13 @@ impl Engine {
         }
     }
 
+    /// Something that the person is to read on the screen first.
+    pub fn complain(&mut self, words: String) {
+        if let Some(looks) = &mut self.looks {
+            looks.problems.push(words);
+        }
+    }
+
     /// A viewer of a driver in the background asks that one to end and drives itself then; what comes of it is said.
     pub fn come_back(&self, call: mpsc::Sender<Outside>) {
         if self.watches {
@@ -166,18 +188,19 @@ impl Engine {
     /// Ends everything: what was begun is finished.
     ///
     /// # Errors
-    /// A task panicked: one line, with the log's path.
+    /// A task panicked: one line, with the log's path if there is one. Or the home is gone.
     pub fn finish(mut self) -> Result<(), Failure> {
         self.supervisor.shutdown();
         // The scripted agents end when nobody holds them any more.
         self.world = None;
         let in_time = self.runtime.block_on(self.supervisor.finished(PATIENCE));
         self.runtime.shutdown_timeout(Duration::from_secs(1));
+        // A home that cannot be written has no log.
+        let log = Path::new(&self.log).exists().then_some(self.log.as_str());
         match self.supervisor.reason() {
-            Some(reason @ StopReason::Panicked { .. }) => {
-                Err(Failure::internal(reason.line(&self.log).unwrap_or_default()))
-            }
-            _ if !in_time => Err(Failure::internal(format!("a task did not end; see {}", self.log))),
+            Some(reason @ StopReason::Panicked { .. }) => Err(Failure::internal(reason.line(log).unwrap_or_default())),
+            Some(StopReason::Lost(sentence)) => Err(Failure::refused(sentence)),
+            _ if !in_time => Err(Failure::internal("a task did not end and was left behind")),
             _ => Ok(()),
         }
     }

@@ -49,7 +49,7 @@ pub(super) struct Looks {
     settings: ui::Settings,
     transports: Transports,
     around: ui::Nearby,
-    problems: Vec<String>,
+    pub(super) problems: Vec<String>,
     home: Home,
     #[cfg(debug_assertions)]
     test_panic: Option<String>,

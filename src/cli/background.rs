@@ -9,9 +9,6 @@ use crate::boot::{Engine, Ground, How, Place, Seat};
 use crate::model::tempo::Tempo;
 use crate::store::lock::{Holder, Kind, holder};
 
-/// A driver in the background looks so often whether its home is still there.
-const STILL_THERE: Duration = Duration::from_secs(5);
-
 /// Starts a driver that goes on after this command has ended.
 ///
 /// # Errors
@@ -80,7 +77,6 @@ pub fn detached(place: &Named<'_>, tempo: Tempo) -> Result<(), Failure> {
         tokio::time::timeout(WAITS, taken).await
     })?;
     let lock = lock.map_err(|_| Failure::refused("the lock did not come free"))??;
-    let lock_file = ground.home.lock();
     let mut engine = Engine::start_in(ground, lock, How::Drive, tempo)?;
     engine.tell(Seat::Plain);
     engine.let_person_act();
@@ -88,7 +84,6 @@ pub fn detached(place: &Named<'_>, tempo: Tempo) -> Result<(), Failure> {
     drop_terminal();
     engine.block_on(async {
         let mut projections = engine.handle.projections();
-        let mut again = tokio::time::interval(STILL_THERE);
         loop {
             let projection = projections.borrow_and_update().clone();
             if projection.at.is_some() && projection.runs.iter().all(drive::is_over) {
@@ -97,8 +92,6 @@ pub fn detached(place: &Named<'_>, tempo: Tempo) -> Result<(), Failure> {
             tokio::select! {
                 changed = projections.changed() => if changed.is_err() { return },
                 _ = engine.supervisor.stopped() => return,
-                // Somebody removed the home: nobody sits here who could be told.
-                _ = again.tick() => if !lock_file.exists() { return },
             }
         }
     });

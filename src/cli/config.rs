@@ -43,5 +43,6 @@ pub fn check(home: Option<&Path>) -> Result<(), Failure> {
 }
 
 fn located(home: Option<&Path>) -> Result<Home, Failure> {
-    Home::locate(home, &Environment::read()).map_err(|error| Failure::refused(error.to_string()))
+    let home = Home::locate(home, &Environment::read()).map_err(|error| Failure::refused(error.to_string()))?;
+    boot::is_folder(&home).map(|()| home)
 }

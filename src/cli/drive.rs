@@ -27,9 +27,15 @@ pub fn dashboard(place: &super::Named<'_>) -> Result<(), Failure> {
         return watch::plain(ground);
     }
     need_terminal()?;
-    match Place::take(&ground.home, Kind::Foreground)? {
-        Place::Ours(lock) => Engine::start_in(ground, lock, How::Drive, Tempo::REAL)?.dashboard(),
-        Place::Theirs(_) => Engine::watch(ground, Tempo::REAL)?.dashboard(),
+    match Place::take(&ground.home, Kind::Foreground) {
+        Ok(Place::Ours(lock)) => Engine::start_in(ground, lock, How::Drive, Tempo::REAL)?.dashboard(),
+        Ok(Place::Theirs(_)) => Engine::watch(ground, Tempo::REAL)?.dashboard(),
+        // A home that cannot be written can still be looked at.
+        Err(failure) => {
+            let mut engine = Engine::watch(ground, Tempo::REAL)?;
+            engine.complain(failure.message);
+            engine.dashboard()
+        }
     }
 }
 

@@ -130,6 +130,8 @@ pub struct Core<R, T, A> {
     touched: BTreeSet<SessionKey>,
     next_tick: Timestamp,
     parked: Vec<Parked>,
+    /// Records whose making was refused and that may lie on the disk all the same.
+    unmade: Vec<RecordKey>,
     launches: Launches,
     /// Sessions that are being brought back.
     coming_back: BTreeMap<SessionKey, ComingBack>,
@@ -166,6 +168,7 @@ impl<R: Records, T: Transcripts, A: Agents> Core<R, T, A> {
             touched: BTreeSet::new(),
             next_tick: now,
             parked: Vec::new(),
+            unmade: Vec::new(),
             launches: Launches::default(),
             coming_back: BTreeMap::new(),
             ids,
@@ -324,6 +327,9 @@ impl<R: Records, T: Transcripts, A: Agents> Core<R, T, A> {
 
     /// What the time alone makes due.
     fn due(&mut self, now: Timestamp) {
+        for text in self.transcripts.notices() {
+            self.notice(text, true, now);
+        }
         if now >= self.next_tick {
             self.tick(now);
         }
@@ -335,6 +341,7 @@ impl<R: Records, T: Transcripts, A: Agents> Core<R, T, A> {
     fn tick(&mut self, now: Timestamp) {
         let pause = self.options.tempo.wait(TICK);
         self.next_tick = now.checked_add(pause).unwrap_or(now);
+        self.unmake();
         self.hear(now);
         self.find_sessions();
         self.observe_all(now);

@@ -7,6 +7,8 @@ use std::path::{Path, PathBuf};
 
 use super::files::{FileMark, Files};
 
+/// Said of a home that was removed: it is not made again.
+const GONE: &str = "the home was removed";
 /// How the name of a temporary file begins; what is left over after a crash is removed at the next start.
 pub(super) const TEMPORARY: &str = ".tmp-";
 
@@ -14,6 +16,9 @@ pub(super) const TEMPORARY: &str = ".tmp-";
 #[derive(Debug)]
 pub(super) struct Writer<F> {
     pub(super) files: F,
+    /// The home. Once it was there it is never made again: whoever removed it, or moved it away, meant it.
+    root: PathBuf,
+    had_root: bool,
     made: BTreeSet<PathBuf>,
     count: u64,
 }
@@ -34,8 +39,8 @@ impl From<io::Error> for Failed {
 }
 
 impl<F: Files> Writer<F> {
-    pub(super) fn new(files: F) -> Self {
-        Self { files, made: BTreeSet::new(), count: 0 }
+    pub(super) fn new(root: PathBuf, files: F) -> Self {
+        Self { files, root, had_root: false, made: BTreeSet::new(), count: 0 }
     }
 
     /// Makes a folder that outlives a crash.
@@ -44,6 +49,9 @@ impl<F: Files> Writer<F> {
             return Ok(());
         }
         if self.files.stat(dir)?.is_none() {
+            if dir == self.root && self.had_root {
+                return Err(io::Error::new(io::ErrorKind::NotFound, GONE));
+            }
             if let Some(parent) = dir.parent().filter(|parent| parent.parent().is_some()) {
                 self.folder(parent)?;
             }
@@ -53,6 +61,7 @@ impl<F: Files> Writer<F> {
         if let Some(parent) = dir.parent() {
             self.files.sync_dir(parent)?;
         }
+        self.had_root |= dir == self.root;
         self.made.insert(dir.to_owned());
         Ok(())
     }

@@ -29,7 +29,7 @@ pub trait Files {
     /// An open file.
     type File;
 
-    /// Makes a folder with its missing parents, for the person alone. One that is there is fine.
+    /// Makes a folder in one that is there, for the person alone. One that is there already is fine.
     ///
     /// # Errors
     /// The system's.
@@ -104,7 +104,10 @@ impl Files for OsFiles {
     type File = File;
 
     fn make_dir(&self, dir: &Path) -> io::Result<()> {
-        DirBuilder::new().recursive(true).mode(0o700).create(dir)
+        match DirBuilder::new().mode(0o700).create(dir) {
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists && dir.is_dir() => Ok(()),
+            made => made,
+        }
     }
 
     fn create(&self, path: &Path) -> io::Result<File> {

@@ -42,7 +42,7 @@ pub fn read_config(home: &Home) -> (Config, Vec<ConfigProblem>) {
 /// # Errors
 /// The old file, if any, is still there.
 pub fn write(path: &Path, text: &str) -> Result<(), WriteError> {
-    let written = Writer::new(OsFiles).replace(path, text.as_bytes());
+    let written = Writer::new(PathBuf::new(), OsFiles).replace(path, text.as_bytes());
     written.map(|_| ()).map_err(|failed| WriteError { path: path.to_owned(), source: failed.error })
 }
 
@@ -69,6 +69,10 @@ pub fn write_message(folder: &Path, text: &str) -> Result<PathBuf, WriteError> {
     let path = folder.join(TextRef::of(text).file);
     match OsFiles.stat(&path) {
         Ok(Some(mark)) if mark.is_file && mark.length == text.len() as u64 => Ok(path),
+        // Records lie there: a home that was removed is not made again by a message.
+        _ if !folder.ancestors().nth(2).is_some_and(Path::is_dir) => {
+            Err(WriteError { path, source: io::ErrorKind::NotFound.into() })
+        }
         _ => write(&path, text).map(|()| path),
     }
 }

@@ -131,6 +131,9 @@ impl<F: Files> Store<F> {
             let Some(folder) = self.home.texts(&key) else { return false };
             let least = if record.active() || recent.contains(&key) { Need::History } else { Need::Later };
             let lost = fill(&self.writer.files, &folder, record, least);
+            if record.active() {
+                self.writer.sweep(&folder);
+            }
             self.settle(&folder, loaded);
             self.texts.extend(present(&folder, record));
             let older = self.note_moved(&key, &folder);

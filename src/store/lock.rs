@@ -4,7 +4,7 @@
 
 use std::fs::{File, OpenOptions, TryLockError};
 use std::io::{self, Read, Seek, Write};
-use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
+use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -22,6 +22,24 @@ const BETWEEN_TRIES: Duration = Duration::from_millis(5);
 #[derive(Debug)]
 pub struct Lock {
     file: File,
+    path: PathBuf,
+}
+
+/// Where a lock lies, to be looked at by whoever does not hold it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Seat {
+    path: PathBuf,
+    identity: Option<(u64, u64)>,
+}
+
+impl Seat {
+    /// Whether the file that was locked is still the home's. When it is not, the home was removed or replaced, and another
+    /// process may take the lock of the new one.
+    #[must_use]
+    pub fn is_kept(&self) -> bool {
+        let now = std::fs::symlink_metadata(&self.path).map(|meta| (meta.dev(), meta.ino()));
+        self.identity.is_none() || now.ok() == self.identity
+    }
 }
 
 impl Drop for Lock {
@@ -143,7 +161,14 @@ impl Lock {
         // The lock is what counts: a name that cannot be written is only missing in a sentence.
         let line = format!("{} {} {}", claim.pid, claim.kind.word(), claim.start_mark);
         let _ = file.set_len(0).and_then(|()| file.rewind()).and_then(|()| writeln!(file, "{}", line.trim_end()));
-        Ok(Self { file })
+        Ok(Self { file, path })
+    }
+
+    /// Where it lies.
+    #[must_use]
+    pub fn seat(&self) -> Seat {
+        let identity = self.file.metadata().map(|meta| (meta.dev(), meta.ino())).ok();
+        Seat { path: self.path.clone(), identity }
     }
 }
 

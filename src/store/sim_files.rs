@@ -86,6 +86,18 @@ impl SimFiles {
         disk.fault = Some((disk.calls + n, fault));
     }
 
+    /// Whether a fault that was laid has not struck yet.
+    #[must_use]
+    pub fn is_fault_ahead(&self) -> bool {
+        self.disk().fault.is_some()
+    }
+
+    /// Whether the process is dead: see [`Fault::Kill`].
+    #[must_use]
+    pub fn is_dead(&self) -> bool {
+        self.disk().dead
+    }
+
     /// Takes back a fault that has not struck.
     pub fn heal(&self) {
         self.disk().fault = None;
@@ -228,13 +240,12 @@ impl Files for SimFiles {
     fn make_dir(&self, dir: &Path) -> io::Result<()> {
         let mut disk = self.disk();
         disk.call(None)?;
-        for dir in dir.ancestors().filter(|dir| dir.parent().is_some()) {
-            match disk.names.get(dir) {
-                Some(Node::File(_)) => return Err(ErrorKind::AlreadyExists.into()),
-                Some(Node::Dir) => {}
-                None => {
-                    disk.names.insert(dir.to_owned(), Node::Dir);
-                }
+        disk.has_dir(dir)?;
+        match disk.names.get(dir) {
+            Some(Node::File(_)) => return Err(ErrorKind::AlreadyExists.into()),
+            Some(Node::Dir) => {}
+            None => {
+                disk.names.insert(dir.to_owned(), Node::Dir);
             }
         }
         Ok(())

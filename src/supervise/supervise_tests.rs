@@ -32,7 +32,7 @@ fn a_panic_in_a_task_is_stored_and_stops_everything() {
         let stop = reason(&supervisor).await;
         assert_eq!(stop, StopReason::Panicked { task: "clumsy".into(), message: "fell over\nat length".into() });
         assert_eq!(stop.exit_code(), EXIT_INTERNAL);
-        let line = stop.line("/home/x/log").unwrap();
+        let line = stop.line(Some("/home/x/log")).unwrap();
         assert!(line.contains("clumsy") && line.contains("/home/x/log") && !line.contains('\n'), "{line}");
         assert!(supervisor.finished(PATIENCE).await, "the other task heard of it");
     });
@@ -63,7 +63,7 @@ fn the_first_reason_counts() {
     assert_eq!(supervisor.reason(), Some(StopReason::Signal(Signal::HangUp)));
     assert!(supervisor.token().requested());
     assert_eq!(supervisor.reason().unwrap().exit_code(), 0);
-    assert_eq!(supervisor.reason().unwrap().line("log"), None);
+    assert_eq!(supervisor.reason().unwrap().line(None), None);
 }
 
 #[test]
@@ -150,7 +150,7 @@ fn scene() {
         other => panic!("no scene {other}"),
     });
     let stop = shown.unwrap_or_else(|stop| stop);
-    println!("{}", stop.line("the log").unwrap_or_else(|| format!("{stop:?}")));
+    println!("{}", stop.line(Some("the log")).unwrap_or_else(|| format!("{stop:?}")));
     std::process::exit(stop.exit_code().into());
 }
 

@@ -197,7 +197,7 @@ impl Keymap {
             }
         }
         problems.extend(self.conflicts());
-        if problems.is_empty() { Ok(self) } else { Err(problems) }
+        if problems.is_empty() { Ok(self) } else { Err(merged(problems)) }
     }
 
     /// Each key that means two things on one screen, with the first such screen.
@@ -272,6 +272,20 @@ impl Keymap {
     }
 }
 
+/// The same said of several lines is said once, with their number.
+fn merged(problems: Vec<String>) -> Vec<String> {
+    let mut counts: Vec<(String, usize)> = Vec::new();
+    for problem in problems {
+        match counts.iter_mut().find(|(known, _)| *known == problem) {
+            Some((_, count)) => *count = count.saturating_add(1),
+            None => counts.push((problem, 1)),
+        }
+    }
+    let words =
+        |(problem, count): (String, usize)| if count > 1 { format!("{problem} ({count} lines)") } else { problem };
+    counts.into_iter().map(words).collect()
+}
+
 fn put(bindings: &mut Vec<Binding>, line: &Line) -> Result<(), String> {
     let keys = line.keys.iter().map(|key| key.parse()).collect::<Result<Vec<Key>, String>>()?;
     let action = Action::ALL
@@ -337,6 +351,13 @@ mod tests {
             let error = Keymap::parse(file).unwrap_err();
             assert!(error[0].contains(part), "{error:?}");
         }
+    }
+
+    #[test]
+    fn what_is_wrong_with_several_lines_is_said_once() {
+        let line = "[[runs]]\nkeys = [\"x\"]\naction = \"explode\"\n";
+        let error = Keymap::parse(&line.repeat(3)).unwrap_err();
+        assert_eq!(error, ["mend the keymap, table runs: there is no action explode (3 lines)"]);
     }
 
     #[test]

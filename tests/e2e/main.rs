@@ -20,6 +20,7 @@ mod banners;
 mod dashboard;
 mod demo;
 mod doctor;
+mod faults;
 mod headless;
 mod hooks;
 mod keys;

@@ -1,6 +1,7 @@
 //! The driver over ports in memory, in virtual time: the law, the order of a start, what a failing disk may and may not do.
 
 mod disk;
+mod every_call;
 mod launches;
 mod meanwhile;
 mod sessions;

@@ -4,6 +4,7 @@ use jiff::{SignedDuration, Timestamp};
 
 use super::Core;
 use super::acts::{Acted, not_saved};
+use super::books::Shelved;
 use crate::driver::ports::{Agents, Records, Transcripts};
 use crate::machine::{pair, run};
 use crate::model::command::{Command, NewPair, NewRun, Refusal, Reply};
@@ -162,7 +163,7 @@ impl<R: Records, T: Transcripts, A: Agents> Core<R, T, A> {
                 note = format!("{note}; {agent} ({place}) is in no pane: you paste each message to it");
             }
         }
-        self.bring_into_being(record, now).map_err(|error| not_saved(&error))?;
+        self.made(record, now)?;
         Ok(Reply::Done { record: Some(RecordKey::Run(id)), note })
     }
 
@@ -194,7 +195,7 @@ impl<R: Records, T: Transcripts, A: Agents> Core<R, T, A> {
                 format!("{builder}'s answer goes to {}", record.reviewer.agent)
             }
         };
-        self.bring_into_being(record, now).map_err(|error| not_saved(&error))?;
+        self.made(record, now)?;
         Ok(Reply::Done { record: Some(RecordKey::Pair(id)), note })
     }
 
@@ -224,13 +225,30 @@ impl<R: Records, T: Transcripts, A: Agents> Core<R, T, A> {
         }
         let key = RecordKey::Run(record.id.clone());
         let words = first_words(&record);
-        match self.bring_into_being(record, now) {
+        match self.made(record, now) {
             Ok(()) => {
                 acted.made = Some(key);
                 acted.words = Some(words);
             }
-            Err(error) => acted.refused = Some(not_saved(&error)),
+            Err(refusal) => acted.refused = Some(refusal),
         }
+    }
+
+    /// Makes a record that a person ordered. One whose save was refused may lie on the disk all the same (renamed, its
+    /// folder not synced) and would come to life at the next start, beside the one that was ordered instead.
+    fn made<K: Shelved>(&mut self, record: K, now: Timestamp) -> Result<(), Refusal> {
+        let key = record.key();
+        self.bring_into_being(record, now).map_err(|error| {
+            self.unmade.push(key);
+            self.unmake();
+            not_saved(&error)
+        })
+    }
+
+    /// Takes what was refused off the disk; tried again with each tick until that is done.
+    pub(super) fn unmake(&mut self) {
+        let records = &mut self.records;
+        self.unmade.retain(|key| records.discard(key).is_err());
     }
 }
 

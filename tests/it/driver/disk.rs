@@ -1,4 +1,5 @@
-//! A disk in memory that can be full, and that somebody else can write to.
+//! A disk in memory that can be full, and that somebody else can write to; or, below that, the real store on a disk whose
+//! calls fail.
 
 use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
@@ -12,6 +13,8 @@ use trellis::model::ids::{PairId, RecordKey, RunId, SessionKey};
 use trellis::model::pair::PairRecord;
 use trellis::model::run::RunRecord;
 use trellis::model::session::SessionNote;
+use trellis::store::Store;
+use trellis::store::sim_files::SimFiles;
 
 /// What happened, in order, over the disk and the agents.
 pub type Journal = Rc<RefCell<Vec<String>>>;
@@ -33,6 +36,35 @@ pub struct Disk {
     pub refused: u32,
     /// What hooks told, by name.
     pub hooks: BTreeMap<String, HookNote>,
+    /// The real store, where there is one: what stands above is then what it acknowledged.
+    pub store: Option<Store<SimFiles>>,
+    /// What that one lies on.
+    pub files: SimFiles,
+    /// Records whose last save was refused: it happened or it did not.
+    pub unsure: BTreeSet<RecordKey>,
+}
+
+/// The same record; a text that is not needed may not have been read.
+fn is_same<R: serde::Serialize>(there: &R, acknowledged: &R) -> bool {
+    serde_json::to_value(there).unwrap() == serde_json::to_value(acknowledged).unwrap()
+}
+
+impl Disk {
+    /// What the store finds, and whether it is what was acknowledged.
+    fn found(&mut self, loaded: &Loaded) {
+        let Self { runs, pairs, unsure, .. } = self;
+        let is_told =
+            |key: &RecordKey| unsure.contains(key) || loaded.read_only.iter().any(|unread| unread.key == *key);
+        for run in runs.values().filter(|run| !loaded.runs_unread && !is_told(&RecordKey::Run(run.id.clone()))) {
+            assert!(loaded.runs.iter().any(|there| is_same(there, run)), "acknowledged and not there: {run:#?}");
+        }
+        for pair in pairs.values().filter(|pair| !loaded.pairs_unread && !is_told(&RecordKey::Pair(pair.id.clone()))) {
+            assert!(loaded.pairs.iter().any(|there| is_same(there, pair)), "acknowledged and not there: {pair:#?}");
+        }
+        unsure.clear();
+        runs.extend(loaded.runs.iter().map(|run| (run.id.clone(), run.clone())));
+        pairs.extend(loaded.pairs.iter().map(|pair| (pair.id.clone(), pair.clone())));
+    }
 }
 
 #[derive(Clone)]
@@ -42,6 +74,27 @@ pub struct MemRecords {
 }
 
 impl MemRecords {
+    /// Does the same to the real store, where there is one.
+    fn stored<T>(
+        &self,
+        key: RecordKey,
+        save: impl FnOnce(&mut Store<SimFiles>) -> Result<T, SaveError>,
+    ) -> Result<(), SaveError> {
+        let mut disk = self.disk.borrow_mut();
+        let Some(store) = &mut disk.store else { return Ok(()) };
+        match save(store) {
+            Ok(_) => {
+                disk.unsure.remove(&key);
+                Ok(())
+            }
+            Err(error) => {
+                disk.unsure.insert(key);
+                disk.refused += 1;
+                Err(error)
+            }
+        }
+    }
+
     fn may_save(&self, id: &str) -> Result<(), SaveError> {
         let mut disk = self.disk.borrow_mut();
         if disk.foreign.contains(id) {
@@ -66,7 +119,15 @@ impl Records for MemRecords {
     }
 
     fn load(&mut self) -> Loaded {
-        let disk = self.disk.borrow();
+        let mut disk = self.disk.borrow_mut();
+        if let Some(store) = &mut disk.store {
+            let loaded = store.load();
+            // One that died while it read found nothing.
+            if !disk.files.is_dead() {
+                disk.found(&loaded);
+            }
+            return loaded;
+        }
         Loaded {
             runs: disk.runs.values().cloned().collect(),
             pairs: disk.pairs.values().cloned().collect(),
@@ -83,7 +144,9 @@ impl Records for MemRecords {
 
     fn save_run(&mut self, record: &RunRecord) -> Result<(), SaveError> {
         self.may_save(record.id.as_str())?;
-        self.journal.borrow_mut().push(format!("save run {} r{}", record.id, record.revision));
+        self.stored(RecordKey::Run(record.id.clone()), |store| store.save_run(record))?;
+        let open = record.open_entry().map(|entry| format!(" {} a{}", entry.id, entry.attempts)).unwrap_or_default();
+        self.journal.borrow_mut().push(format!("save run {} r{}{open}", record.id, record.revision));
         self.disk.borrow_mut().runs.insert(record.id.clone(), record.clone());
         Ok(())
     }
@@ -93,6 +156,7 @@ impl Records for MemRecords {
         if self.disk.borrow().no_pairs {
             return Err(SaveError::Io { file: format!("{}.json", record.id), why: "no space left".to_owned() });
         }
+        self.stored(RecordKey::Pair(record.id.clone()), |store| store.save_pair(record))?;
         let open = record.open_entry().map(|entry| format!(" {} a{}", entry.id, entry.attempts)).unwrap_or_default();
         self.journal.borrow_mut().push(format!("save pair {} r{}{open}", record.id, record.revision));
         self.disk.borrow_mut().pairs.insert(record.id.clone(), record.clone());
@@ -118,6 +182,7 @@ impl Records for MemRecords {
     }
 
     fn discard(&mut self, key: &RecordKey) -> Result<(), SaveError> {
+        self.stored(key.clone(), |store| store.discard(key))?;
         let mut disk = self.disk.borrow_mut();
         match key {
             RecordKey::Run(id) => drop(disk.runs.remove(id)),
@@ -139,12 +204,15 @@ impl Records for MemRecords {
     }
 
     fn append_event(&mut self, event: &Event) -> Result<(), SaveError> {
+        if let Some(store) = &mut self.disk.borrow_mut().store {
+            store.append_event(event)?;
+        }
         self.journal.borrow_mut().push(format!("publish {:?}", event.kind));
         self.disk.borrow_mut().events.push(event.clone());
         Ok(())
     }
 
-    fn append_decision(&mut self, _decision: &Decision) -> Result<(), SaveError> {
-        Ok(())
+    fn append_decision(&mut self, decision: &Decision) -> Result<(), SaveError> {
+        self.disk.borrow_mut().store.as_mut().map_or(Ok(()), |store| store.append_decision(decision))
     }
 }
