@@ -121,6 +121,7 @@ fn a_reader_on_a_home_that_is_not_there_makes_none() {
 #[test]
 fn the_log_is_rotated_and_keeps_one_old_file() {
     let (_folder, home) = temporary();
+    fs::create_dir(home.root()).unwrap();
     let log = LogFile::new(home.log());
     let line = vec![b'x'; 1 << 20];
     for _ in 0..20 {
