@@ -93,6 +93,25 @@ pub enum DriverFact {
     Nobody,
 }
 
+impl DriverFact {
+    /// Why orders are not given in this process, and what helps; `None`: they are.
+    #[must_use]
+    pub fn refuses(&self) -> Option<String> {
+        // A side pane has two lines for it.
+        let id = |pid: &Option<u32>| pid.map_or_else(String::new, |pid| format!(" {pid}"));
+        match self {
+            Self::Here | Self::Starting | Self::Nobody => None,
+            Self::Elsewhere { pid, background: true } => {
+                Some(format!("background driver{} has it: start trellis anew, it takes over", id(pid)))
+            }
+            Self::Elsewhere { pid, .. } => {
+                let who = pid.map_or_else(|| "another process".to_owned(), |pid| format!("process {pid}"));
+                Some(format!("{who} drives: give the order there, or quit it there (q)"))
+            }
+        }
+    }
+}
+
 /// Something said once.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Notice {
@@ -341,6 +360,9 @@ pub struct Offer {
     pub word: String,
     /// What it will do, with its object (`sends claude's answer of 14:20 to codex (relay 5)`).
     pub what: String,
+    /// The side whose pane it leads to, if it leads to one.
+    #[serde(default)]
+    pub pane_of: Option<Role>,
 }
 
 /// A relay that waits for a look.

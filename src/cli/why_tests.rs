@@ -35,7 +35,12 @@ fn decisions() -> Vec<Decision> {
 }
 
 fn page(wait: &Wait, columns: usize) -> String {
-    let offers = [Offer { key: "p".to_owned(), word: "go on".to_owned(), what: "sends relay 3 to codex".to_owned() }];
+    let offers = [Offer {
+        key: "p".to_owned(),
+        word: "go on".to_owned(),
+        what: "sends relay 3 to codex".to_owned(),
+        pane_of: None,
+    }];
     let told = Told {
         run: "shop",
         name: "shop",

@@ -111,7 +111,7 @@ impl Case<'_> {
     }
 
     fn pane(&self, role: Role) -> Offer {
-        offer("t", "pane", &format!("go to {}", self.label(role)))
+        Offer { pane_of: Some(role), ..offer("t", "pane", &format!("go to {}", self.label(role))) }
     }
 
     fn write() -> Offer {
@@ -247,7 +247,11 @@ impl Case<'_> {
             lines.push(words::quoted(&what));
         }
         lines.extend(since.map(|at| format!("since {}", self.clock(at))));
-        let offers = vec![offer("t", "pane", &format!("answer it in {who}'s pane"))];
+        let reach = self.record.side(role).and_then(|side| side.reach.as_ref());
+        if reach.is_some_and(|reach| words::no_pane(reach.transport, who, &reach.place).is_some()) {
+            lines.push(format!("Answer it where {who} runs."));
+        }
+        let offers = vec![Offer { pane_of: Some(role), ..offer("t", "pane", &format!("answer it in {who}'s pane")) }];
         Some(Banner { reason: None, headline: format!("{who} asks for approval"), lines, offers })
     }
 
@@ -306,7 +310,7 @@ fn ended_without_agreement(pair: &PairRecord) -> bool {
 }
 
 fn offer(key: &str, word: &str, what: &str) -> Offer {
-    Offer { key: key.to_owned(), word: word.to_owned(), what: what.to_owned() }
+    Offer { key: key.to_owned(), word: word.to_owned(), what: what.to_owned(), pane_of: None }
 }
 
 #[cfg(test)]

@@ -7,6 +7,7 @@ use crate::model::config::{PairConfig, RunConfig};
 use crate::model::conversation::{FailureClass, Outcome};
 use crate::model::ids::{Role, SessionRef};
 use crate::model::pair::{PairStop, PauseReason};
+use crate::model::reach::Transport;
 use crate::model::run::RunStop;
 
 /// The two sides' names: the agent's, numbered when both are of one kind.
@@ -50,6 +51,19 @@ pub fn run_name<'a>(given: &'a str, worktree: &'a str) -> Option<&'a str> {
 #[must_use]
 pub fn numbered(name: &str, before: usize) -> String {
     if before == 0 { name.to_owned() } else { format!("{name} {}", before + 1) }
+}
+
+/// Why there is no pane to go to, if there is none.
+#[must_use]
+pub fn no_pane(way: Option<Transport>, label: &str, place: &str) -> Option<String> {
+    match way {
+        Some(Transport::Scripted) => Some("a scripted agent has no pane".to_owned()),
+        Some(Transport::Headless) => Some(format!("{label} runs without a pane")),
+        Some(Transport::Tmux) if place.is_empty() => None,
+        _ if place.starts_with('%') => None,
+        _ if place.is_empty() => Some(format!("{label} is in no tmux pane that trellis sees")),
+        _ => Some(format!("{label} is in no tmux pane: {place}")),
+    }
 }
 
 /// A clock time of the person's day, `14:20`.

@@ -252,9 +252,14 @@ impl Keymap {
     /// The key of this keymap that means what a key of the standard one means in a place.
     #[must_use]
     pub fn instead_of(&self, place: Place, standard: Key) -> Option<Key> {
+        self.key(place, Self::standard_action(place, standard)?)
+    }
+
+    /// What a key of the keymap that comes with trellis means there.
+    #[must_use]
+    pub fn standard_action(place: Place, standard: Key) -> Option<Action> {
         static STANDARD: OnceLock<Option<Keymap>> = OnceLock::new();
-        let known = STANDARD.get_or_init(|| Self::standard().ok()).as_ref()?;
-        self.key(place, known.action(place, standard)?)
+        STANDARD.get_or_init(|| Self::standard().ok()).as_ref()?.action(place, standard)
     }
 
     /// What a key without a meaning in a place means in other lists and views: where, and its line.

@@ -194,6 +194,10 @@ impl App {
             }
             return Vec::new();
         };
+        if let Some(why) = self.only_looks().filter(|_| action != Action::Copy) {
+            self.refuse(why);
+            return Vec::new();
+        }
         let text = edited.clone().unwrap_or_else(|| waiting.text.to_string());
         match action {
             Action::Open => {

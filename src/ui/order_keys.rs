@@ -8,14 +8,15 @@ use crate::model::ids::{RecordKey, Role, SessionKey};
 use crate::model::pair::PauseReason;
 use crate::model::reach::Transport;
 use crate::model::text::first_line;
-use crate::projection::{DriverFact, Projection, RunView, SessionView, Stage, Standing, ThreadKind};
+use crate::projection::words::no_pane;
+use crate::projection::{DriverFact, Offer, Projection, RunView, SessionView, Stage, Standing, ThreadKind};
 use crate::verdict::points;
 
 use super::action::Action;
 use super::app::{Answer, App, Effect, Over, Pane, Purpose, Question, Screen, Then};
 use super::form::{Field, Form, FormKind};
 use super::key::Key;
-use super::keymap::{Place, Table};
+use super::keymap::{Keymap, Place, Table};
 use super::menu::{Choice, Menu, MenuItem};
 use super::order::is_over;
 use super::talk::{answer_at, text_at};
@@ -26,6 +27,10 @@ pub(super) const TOO_EARLY: &str = "this came up just now: read it, then press a
 impl App {
     /// An action about a run or a session.
     pub fn order_key(&mut self, action: Action, key: Option<Key>) -> Vec<Effect> {
+        if let Some(why) = self.only_looks().filter(|_| is_order(action)) {
+            self.refuse(why);
+            return Vec::new();
+        }
         match action {
             Action::NewRun | Action::NewPair => {
                 let builds = self.session_target();
@@ -111,11 +116,7 @@ impl App {
 
     fn control_key(&mut self, action: Action, run: &RunView, key: Option<Key>) -> Vec<Effect> {
         let Some(control) = control_of(action, run) else { return Vec::new() };
-        if action == Action::PauseOrGoOn
-            && offers(run, "p", "look again")
-            && run.delivery.is_some()
-            && may(run, "resume").is_err()
-        {
+        if action == Action::PauseOrGoOn && looks_again(run) {
             return vec![Effect::Send { command: Command::LookNow, then: Then::Say }];
         }
         if let Err(why) = may(run, control.name()) {
@@ -173,7 +174,8 @@ impl App {
     fn paste_by_hand(&mut self, run: &RunView) -> Vec<Effect> {
         let Some(delivery) = &run.delivery else { return self.copy() };
         let effects = self.copied(delivery.text.to_string(), "the message".to_owned());
-        if effects.is_empty() || delivery.by_hand || may(run, Control::ByHand.name()).is_err() {
+        let may = self.only_looks().is_none() && may(run, Control::ByHand.name()).is_ok();
+        if effects.is_empty() || delivery.by_hand || !may {
             return effects;
         }
         // Copied once that is saved: only then it is known what exactly is to be pasted.
@@ -394,15 +396,10 @@ impl App {
             return needle.is_empty().then(|| "look for something with / first".to_owned());
         }
         if let Some(run) = self.target().and_then(|key| self.run(&key)) {
-            return match action {
-                Action::GoToPane | Action::GoToOtherPane => {
-                    let side = if action == Action::GoToPane { at_work(run) } else { at_work(run).other() };
-                    let view = if side == Role::Implementer { &run.implementer } else { &run.reviewer };
-                    no_pane(view.transport, &view.label, &view.place)
-                }
-                Action::Options | Action::Rename if run.read_only.is_some() => run.read_only.clone(),
-                _ => control_of(action, run).and_then(|control| may(run, control.name()).err()),
-            };
+            return self.why_not_of(action, run);
+        }
+        if let Some(why) = self.only_looks().filter(|_| is_order(action)) {
+            return Some(why);
         }
         if let Some(view) = self.session_target().and_then(|key| self.session(&key)) {
             return match action {
@@ -416,6 +413,41 @@ impl App {
         }
         let of_a_run = self.keymap.table(Table::OfARun).iter().any(|binding| binding.action == action);
         (of_a_run && self.screen_place() == Place::Runs).then(|| "select a run first".to_owned())
+    }
+
+    /// Why an action is impossible for a run as it stands. Whatever is offered, and wherever, is decided here.
+    #[must_use]
+    pub fn why_not_of(&self, action: Action, run: &RunView) -> Option<String> {
+        if let Some(why) = self.only_looks().filter(|_| is_order(action)) {
+            return Some(why);
+        }
+        match action {
+            Action::GoToPane | Action::GoToOtherPane => {
+                let side = if action == Action::GoToPane { at_work(run) } else { at_work(run).other() };
+                let view = if side == Role::Implementer { &run.implementer } else { &run.reviewer };
+                no_pane(view.transport, &view.label, &view.place)
+            }
+            Action::Options => run.read_only.clone().or_else(|| may(run, "config").err()),
+            Action::Rename => run.read_only.clone().or_else(|| may(run, "rename").err()),
+            Action::More => may(run, "more").err(),
+            Action::Write => may(run, "write").err(),
+            Action::PauseOrGoOn if looks_again(run) => None,
+            _ => control_of(action, run).and_then(|control| may(run, control.name()).err()),
+        }
+    }
+
+    /// Whether what a banner offers can be done.
+    #[must_use]
+    pub fn offer_works(&self, run: &RunView, offer: &Offer) -> bool {
+        let key = offer.key.parse().ok();
+        let action = key.and_then(|key| Keymap::standard_action(Place::Run, key));
+        action.is_none_or(|action| self.why_not_of(action, run).is_none())
+    }
+
+    /// Why this screen gives no orders: somebody else drives.
+    #[must_use]
+    pub fn only_looks(&self) -> Option<String> {
+        self.projection.driver.refuses()
     }
 
     /// Whether there is anything to copy on this screen.
@@ -451,26 +483,43 @@ impl App {
     }
 }
 
-/// Why there is no pane to go to, if there is none.
-fn no_pane(way: Option<Transport>, label: &str, place: &str) -> Option<String> {
-    match way {
-        Some(Transport::Scripted) => Some("a scripted agent has no pane".to_owned()),
-        Some(Transport::Headless) => Some(format!("{label} runs without a pane")),
-        Some(Transport::Tmux) if place.is_empty() => None,
-        _ if place.starts_with('%') => None,
-        _ if place.is_empty() => Some(format!("{label} is in no tmux pane that trellis sees")),
-        _ => Some(format!("{label} is in no tmux pane: {place}")),
-    }
-}
-
-/// The side at work: the reviewer in a review, else the builder.
+/// The side whose pane is meant: the one that the banner names, else the one at work: the reviewer in a review, else
+/// the builder.
 #[must_use]
 pub fn at_work(run: &RunView) -> Role {
+    let named = run.banner.as_ref().and_then(|banner| banner.offers.iter().find_map(|offer| offer.pane_of));
+    if let Some(role) = named {
+        return role;
+    }
     match &run.delivery {
         Some(delivery) if delivery.held.is_some() => delivery.to,
         _ if run.stage == Some(Stage::Review) => Role::Reviewer,
         _ => Role::Implementer,
     }
+}
+
+/// Whether an action gives an order, or leads to one: only who drives takes it.
+const fn is_order(action: Action) -> bool {
+    matches!(
+        action,
+        Action::PauseOrGoOn
+            | Action::Skip
+            | Action::Again
+            | Action::Accept
+            | Action::More
+            | Action::Stop
+            | Action::Ask
+            | Action::ForceRelay
+            | Action::Follow
+            | Action::BringBack
+            | Action::Write
+            | Action::Options
+            | Action::Rename
+            | Action::Discard
+            | Action::NewRun
+            | Action::NewPair
+            | Action::StartAgent
+    )
 }
 
 /// Whether a control is possible, else why not.
@@ -482,6 +531,11 @@ pub fn may(run: &RunView, control: &str) -> Result<(), String> {
         Some((_, why)) => Err(why.clone()),
         None => Ok(()),
     }
+}
+
+/// Whether going on would only be a look at what keeps a message from going out.
+fn looks_again(run: &RunView) -> bool {
+    offers(run, "p", "look again") && run.delivery.is_some() && may(run, "resume").is_err()
 }
 
 /// Whether the banner offers a key with this word.

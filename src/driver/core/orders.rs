@@ -66,12 +66,7 @@ impl<R: Records, T: Transcripts, A: Agents> Core<R, T, A> {
                 "process {pid} drives this home in the background: end it with {}, then try again",
                 self.options.stop_command
             ),
-            DriverFact::Elsewhere { pid: Some(pid), .. } => {
-                format!("process {pid} drives this home: give the order there, or stop it and take over")
-            }
-            DriverFact::Elsewhere { pid: None, .. } => {
-                "another process drives this home: give the order there".to_owned()
-            }
+            elsewhere @ DriverFact::Elsewhere { .. } => elsewhere.refuses().unwrap_or_default(),
             DriverFact::Nobody => "nobody drives this home: take over first".to_owned(),
             DriverFact::Starting => "still starting: try again in a moment".to_owned(),
         };

@@ -5,8 +5,10 @@ use ratatui::layout::Rect;
 use super::bits::{self, label};
 use super::footer::{keys_row, keys_rows, named, with_said};
 use super::{Page, compare, form, help, run, since};
+use crate::model::ids::Role;
 use crate::model::reach::Ticks;
 use crate::projection::Standing;
+use crate::projection::words::no_pane;
 use crate::ui::action::Action;
 use crate::ui::app::{App, Over, Purpose};
 use crate::ui::form::{FormKind, Value};
@@ -206,7 +208,7 @@ fn look_page(app: &App, look: &mut crate::ui::look::Look, area: Rect, times: &Ti
     let go_on = app.keymap.key(Place::Run, Action::PauseOrGoOn).filter(|_| is_paused);
     let back = go_on.map_or_else(|| "later".to_owned(), |key| format!("back, {key} goes on"));
     // The first four everywhere, the others where there is room.
-    let words = [
+    let mut words = vec![
         (Action::Open, "send"),
         (Action::Edit, "edit"),
         (Action::Drop, "drop"),
@@ -217,7 +219,17 @@ fn look_page(app: &App, look: &mut crate::ui::look::Look, area: Rect, times: &Ti
         (Action::Stop, "stop"),
         (Action::Help, "keys"),
     ];
-    let footer = keys(words.get(usize::from(is_paused)..).unwrap_or_default());
+    let side = if waiting.to == Role::Implementer { &run.implementer } else { &run.reviewer };
+    let has_pane = no_pane(side.transport, &side.label, &side.place).is_none();
+    // A view sends nothing.
+    let sends = app.only_looks().is_none();
+    words.retain(|(action, _)| match action {
+        Action::Open => sends && !is_paused,
+        Action::GoToPane => has_pane,
+        Action::Edit | Action::Drop | Action::Outside | Action::Stop => sends,
+        _ => true,
+    });
+    let footer = keys(&words);
     let state = if is_paused { bits::state_word(run) } else { vec![toned(Tone::NeedsYou, "! look first")] };
     let mut header = vec![run::title(run, columns, state)];
     let from = label(run, waiting.to.other());

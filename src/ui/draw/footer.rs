@@ -7,7 +7,6 @@ use crate::ui::key::Key;
 use crate::ui::keymap::Place;
 use crate::ui::layout::{SHORT, WIDE};
 use crate::ui::order::is_over;
-use crate::ui::order_keys::{control_of, may};
 use crate::ui::row::{Hit, Row, Span, Tone, spans_width, text, toned};
 use crate::ui::width::{columns as columns_of, head};
 use crate::ui::wrap::wrap;
@@ -77,7 +76,8 @@ fn screen_keys(app: &App, columns: usize, lines: usize) -> Vec<Row> {
         if let Some(run) = app.target().and_then(|key| app.run(&key)).filter(|_| lines > 1) {
             rows.push(keys_row(&run_keys(app, run), &[], columns));
         }
-        let general = named(app, place, general_words(app));
+        let general = possible(app, general_words(app));
+        let general = named(app, place, &general);
         rows.push(keys_row(&general, &named(app, place, &end), columns));
         return rows;
     }
@@ -116,7 +116,7 @@ fn screen_keys(app: &App, columns: usize, lines: usize) -> Vec<Row> {
     let mut end = end;
     if columns > WIDE_KEYS {
         if matches!(app.screen(), Screen::Runs) {
-            keys.extend(named(app, place, &[(Action::NewRun, "new")]));
+            keys.extend(named(app, place, &possible(app, &[(Action::NewRun, "new")])));
             keys.extend(named(app, place, &[(Action::NextNeedsYou, "next")]).into_iter().filter(|_| is_needed(app)));
         }
         let has_options = app.target().is_some() && app.why_not(Action::Options).is_none();
@@ -144,6 +144,11 @@ fn general_words(app: &App) -> &'static [(Action, &'static str)] {
         (false, true) => &[(Action::Open, "open"), (Action::NewRun, "new"), (Action::NextNeedsYou, "next")],
         (false, false) => &[(Action::Open, "open"), (Action::NewRun, "new"), (Action::ShowSessions, "sessions")],
     }
+}
+
+/// Those of some keys that are possible here.
+fn possible<'a>(app: &App, keys: &[(Action, &'a str)]) -> Vec<(Action, &'a str)> {
+    keys.iter().filter(|(action, _)| app.why_not(*action).is_none()).copied().collect()
 }
 
 /// Whether any run needs a person.
@@ -242,7 +247,8 @@ pub fn run_keys(app: &App, run: &RunView) -> Vec<KeyWord> {
     // Where its offers stand on the page they are not repeated.
     let on_page = in_run && (app.pane_of(run) == Pane::Banner || app.size.0 >= WIDE);
     if let Some(banner) = run.banner.as_ref().filter(|_| !on_page) {
-        keys.extend(banner.offers.iter().filter_map(|offer| Some((offer_key(app, offer)?, offer.word.clone()))));
+        let offers = banner.offers.iter().filter(|offer| app.offer_works(run, offer));
+        keys.extend(offers.filter_map(|offer| Some((offer_key(app, offer)?, offer.word.clone()))));
     }
     let wanted: &[(Action, &str)] = match run.standing {
         // Nothing is sent from a look while the run is paused.
@@ -306,12 +312,11 @@ pub fn run_keys(app: &App, run: &RunView) -> Vec<KeyWord> {
         ],
     };
     for (action, word) in wanted {
-        let possible = control_of(*action, run).is_none_or(|control| may(run, control.name()).is_ok());
+        let possible = app.why_not_of(*action, run).is_none();
         let somewhere = match action {
             // With one review there is hardly anything to compare.
             Action::Compare => in_run && run.reviews.len() > 1,
             Action::NextPane | Action::PreviousPane | Action::Detail | Action::Open => in_run,
-            Action::GoToPane => app.why_not(Action::GoToPane).is_none(),
             _ => true,
         };
         if possible
@@ -341,5 +346,5 @@ fn session_keys(app: &App, place: Place) -> Vec<KeyWord> {
         None => {}
     }
     wanted.extend([(Action::Open, "open"), (Action::Search, "search"), (Action::Rename, "rename")]);
-    named(app, place, &wanted)
+    named(app, place, &possible(app, &wanted))
 }

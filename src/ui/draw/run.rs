@@ -129,7 +129,8 @@ fn look_banner(app: &App, run: &RunView, look: &LookFirst) -> Banner {
         lines.push("Your edit of it is kept.".to_owned());
     }
     lines.extend(look.ticks.as_ref().and_then(Ticks::missing).map(str::to_owned));
-    let offer = |key: &str, word: &str, what: String| Offer { key: key.to_owned(), word: word.to_owned(), what };
+    let offer =
+        |key: &str, word: &str, what: String| Offer { key: key.to_owned(), word: word.to_owned(), what, pane_of: None };
     let offers = vec![
         offer("Enter", "look", "shows it; nothing goes out before you say so".to_owned()),
         offer("y", "copy", format!("paste it yourself in {to}'s pane")),
@@ -141,7 +142,11 @@ fn look_banner(app: &App, run: &RunView, look: &LookFirst) -> Banner {
 /// Facts, the table of reviews where they did not agree, and what can be done.
 pub fn needed(app: &App, run: &RunView, banner: &Banner, columns: usize, room: usize) -> Vec<Row> {
     let mut rows: Vec<Row> = banner.lines.iter().flat_map(|line| wrap_text(line, Tone::Text, columns)).collect();
-    let mut offers = offers(app, banner, columns);
+    let offered: Vec<&Offer> = banner.offers.iter().filter(|offer| app.offer_works(run, offer)).collect();
+    if let Some(why) = app.only_looks().filter(|_| offered.len() < banner.offers.len()) {
+        rows.extend(wrap_text(&format!("{why}."), Tone::Text, columns));
+    }
+    let mut offers = offers(app, &offered, columns);
     let reviews = |room| if shows_plateau(run) { plateau(run, columns, room) } else { Vec::new() };
     let mut table_room = room.saturating_sub(rows.len() + offers.len() + 2);
     let mut table = reviews(table_room);
@@ -166,10 +171,9 @@ pub fn needed(app: &App, run: &RunView, banner: &Banner, columns: usize, room: u
 }
 
 /// `+ go on   5 more relays, from here`.
-pub fn offers(app: &App, banner: &Banner, columns: usize) -> Vec<Row> {
-    let words = banner.offers.iter().map(|offer| width(&offer.word)).max().unwrap_or(0).max(6);
-    let keyed: Vec<_> = banner
-        .offers
+fn offers(app: &App, offers: &[&Offer], columns: usize) -> Vec<Row> {
+    let words = offers.iter().map(|offer| width(&offer.word)).max().unwrap_or(0).max(6);
+    let keyed: Vec<_> = offers
         .iter()
         .map(|offer| (offer, footer::offer_key(app, offer)))
         .map(|(offer, key)| (offer, key, key.map_or_else(|| "–".to_owned(), |key| key.to_string())))
@@ -262,10 +266,10 @@ fn first_wait(app: &App, run: &RunView, columns: usize) -> Vec<Row> {
     let builder = label(run, Role::Implementer);
     let reviewer = label(run, Role::Reviewer);
     let mut rows = vec![Row::blank()];
-    let has_pane = app.why_not(Action::GoToPane).is_none();
+    let has_pane = app.why_not_of(Action::GoToPane, run).is_none();
     let place = if has_pane { format!("in {builder}'s pane") } else { format!("where {builder} runs") };
     let words = format!(
-        "Your move, {place}:\nask for phase {} as you always do.\nIts answer goes to {reviewer}.\n\nOr:",
+        "Your move, {place}:\nask for phase {} as you always do.\nIts answer goes to {reviewer}.",
         run.phase.unwrap_or(1)
     );
     rows.extend(wrap_text(&words, Tone::Text, columns));
@@ -274,12 +278,16 @@ fn first_wait(app: &App, run: &RunView, columns: usize) -> Vec<Row> {
         (Action::GoToPane, format!("go to {builder}'s pane")),
         (Action::Options, "change prompts, words, cap".to_owned()),
     ];
-    for (action, words) in actions {
-        if (action != Action::GoToPane || has_pane)
-            && let Some(key) = app.keymap.key(app.screen_place(), action)
-        {
-            rows.extend(wrap(&[text(words)], columns, &[text("  "), toned(Tone::Key, key.to_string()), text("  ")]));
-        }
+    let possible = actions.into_iter().filter(|(action, _)| app.why_not_of(*action, run).is_none());
+    let keyed: Vec<Row> = possible
+        .filter_map(|(action, words)| Some((app.keymap.key(app.screen_place(), action)?, words)))
+        .flat_map(|(key, words)| {
+            wrap(&[text(words)], columns, &[text("  "), toned(Tone::Key, key.to_string()), text("  ")])
+        })
+        .collect();
+    if !keyed.is_empty() {
+        rows.extend([Row::blank(), Row::plain("Or:")]);
+        rows.extend(keyed);
     }
     rows
 }

@@ -35,7 +35,10 @@ pub fn list_page(app: &mut App, area: Rect, times: &Times) -> Page {
 /// `sessions        2 live of 14`.
 pub fn heading(app: &App, columns: usize) -> Row {
     let live = app.projection.sessions.iter().filter(|view| view.live).count();
-    let words = format!("{live} live of {}", app.projection.sessions.len());
+    let all = app.projection.sessions.len();
+    // A view cannot look at everything that its driver sees.
+    let blind = live == 0 && app.only_looks().is_some();
+    let words = if blind { format!("{all}, seen by who drives") } else { format!("{live} live of {all}") };
     Row::of(bits::list_title("sessions", app.sessions_filter.text(), columns)).tail(vec![text(words)])
 }
 

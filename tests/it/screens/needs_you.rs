@@ -6,8 +6,9 @@ use std::sync::Arc;
 use jiff::SignedDuration;
 use proptest::prelude::*;
 use trellis::model::command::{Command, Control, Refusal, Reply};
-use trellis::model::ids::RecordKey;
-use trellis::projection::{Projection, RunView, Standing};
+use trellis::model::ids::{RecordKey, Role};
+use trellis::model::reach::Transport;
+use trellis::projection::{DriverFact, Projection, RunView, Standing};
 use trellis::ui::action::Action;
 use trellis::ui::app::{Effect, Msg, Over, Then};
 use trellis::ui::key::Key;
@@ -58,6 +59,89 @@ fn every_banner_shows_its_keys_in_their_order_and_each_leads_somewhere() {
             }
         }
     }
+}
+
+/// Every banner, the look and the first wait, beside a run that goes.
+fn all_kinds() -> Vec<RunView> {
+    let mut all: Vec<RunView> = scenes::banners().into_iter().map(|(_, run)| run).collect();
+    all.extend([scenes::no_agreement(), scenes::look_first(), scenes::first_wait(), scenes::run("checkout")]);
+    all
+}
+
+/// Banner, footer, the page of the first wait and the palette say the same of a pane that is not there.
+#[test]
+fn a_pane_that_is_not_there_is_offered_nowhere() {
+    for way in [Transport::Scripted, Transport::Headless, Transport::ByHand] {
+        for mut run in all_kinds() {
+            for side in [&mut run.implementer, &mut run.reviewer] {
+                side.transport = Some(way);
+                side.place = "pid 4242".to_owned();
+            }
+            for (size, keys) in [((38, 20), ""), ((38, 20), "Enter"), ((120, 40), ""), ((120, 40), "Enter")] {
+                let mut rig = Rig::new(scenes::one(run.clone()), size);
+                rig.press(keys);
+                let text = rig.text();
+                let offered = text.split_whitespace().collect::<Vec<_>>().join(" ");
+                assert!(!offered.contains("t pane") && !offered.contains("go to claude's pane"), "{way:?}\n{text}");
+                assert!(!rig.press("t").iter().any(|effect| matches!(effect, Effect::GoToPane(_))));
+            }
+        }
+    }
+}
+
+#[test]
+fn t_leads_to_the_pane_that_the_banner_names_and_the_other_key_to_the_other() {
+    let typed = || scenes::banners().into_iter().find(|(name, _)| *name == "user_typed").unwrap().1;
+    for named in [Role::Implementer, Role::Reviewer] {
+        let mut run = typed();
+        for offer in run.banner.as_mut().unwrap().offers.iter_mut().filter(|offer| offer.key == "t") {
+            offer.pane_of = Some(named);
+        }
+        let key_of =
+            |role: Role| if role == Role::Implementer { &run.implementer } else { &run.reviewer }.session.key();
+        for (key, role) in [("t", named), ("T", named.other())] {
+            assert_eq!(rig(scenes::one(run.clone())).press(key), [Effect::GoToPane(key_of(role))], "{named:?} {key}");
+        }
+    }
+}
+
+/// Who looks on gives no order: nothing offers one, each key says where it is given, and what helps.
+#[test]
+fn a_view_offers_no_order_and_each_key_of_one_says_where_it_is_given() {
+    for run in all_kinds() {
+        for (size, keys) in [((38, 20), ""), ((38, 20), "Enter"), ((120, 40), ""), ((120, 40), "Enter")] {
+            let mut viewed = scenes::one(run.clone());
+            viewed.driver = DriverFact::Elsewhere { pid: Some(6128), background: false };
+            let mut rig = Rig::new(viewed, size);
+            rig.press(keys);
+            let text = rig.text();
+            let offered = text.split_whitespace().collect::<Vec<_>>().join(" ");
+            for order in ["p pause", "p go on", "s skip", "x stop", "+ go on", "n new", "r again", "w write", "A ask"] {
+                assert!(!offered.contains(order), "{order}:\n{text}");
+            }
+            for key in ["p", "s", "x", "+", "r", "a", "w", "o", "R", "n", "N", "A", "b"] {
+                let effects = rig.press(key);
+                assert_eq!(orders(&effects), [], "{key}");
+                if keys.is_empty() {
+                    assert!(rig.app.over.is_empty(), "{key} opened a dialog");
+                    let said = rig.text().split_whitespace().collect::<Vec<_>>().join(" ");
+                    assert!(said.contains("give the order there"), "{key}: {said}");
+                }
+            }
+        }
+    }
+    // In the list of sessions as well; and nobody is called dead who was not looked at.
+    let mut viewed = scenes::one(scenes::run("checkout"));
+    viewed.driver = DriverFact::Elsewhere { pid: Some(6128), background: true };
+    for session in &mut viewed.sessions {
+        session.live = false;
+    }
+    let mut rig = rig(viewed);
+    rig.press("2");
+    let text = rig.text();
+    assert!(!text.contains("new run") && !text.contains("start") && !text.contains("0 live"), "{text}");
+    rig.press("S");
+    assert!(rig.text().split_whitespace().collect::<Vec<_>>().join(" ").contains("start trellis anew, it takes over"));
 }
 
 #[test]

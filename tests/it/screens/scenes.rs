@@ -185,7 +185,10 @@ pub fn ended(name: &str, standing: Standing, word: &str, phases: u32, since: i64
 
 fn offers(list: &[(&str, &str, &str)]) -> Vec<Offer> {
     list.iter()
-        .map(|(key, word, what)| Offer { key: (*key).to_owned(), word: (*word).to_owned(), what: (*what).to_owned() })
+        .map(|(key, word, what)| {
+            let (key, word, what) = ((*key).to_owned(), (*word).to_owned(), (*what).to_owned());
+            Offer { key, word, what, pane_of: None }
+        })
         .collect()
 }
 
