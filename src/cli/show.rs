@@ -17,6 +17,7 @@ use crate::model::pair::{PairRecord, PauseReason};
 use crate::model::run::{AttemptStatus, RunRecord, RunState, RunStep};
 use crate::projection::phases::{self, Tried};
 use crate::projection::words;
+use crate::projection::{Projection, Standing};
 
 /// Names the runs of the home, newest first.
 ///
@@ -31,12 +32,15 @@ pub fn list(home: Option<&Path>, json: bool) -> Result<(), Failure> {
     for notice in &loaded.notices {
         out::note(notice);
     }
-    let runs = newest_first(&loaded);
+    let (runs, now) = (newest_first(&loaded), ground.glance());
     let others: Vec<&ReadOnly> =
         loaded.read_only.iter().filter(|other| matches!(other.key, RecordKey::Run(_))).collect();
     if json {
-        let rows: Vec<Value> =
-            runs.iter().map(|run| row(run, &loaded)).chain(others.iter().map(|other| foreign_row(other))).collect();
+        let rows: Vec<Value> = runs
+            .iter()
+            .map(|run| row(run, &loaded, &now))
+            .chain(others.iter().map(|other| foreign_row(other)))
+            .collect();
         return out::json(&rows);
     }
     if runs.is_empty() && others.is_empty() {
@@ -44,7 +48,7 @@ pub fn list(home: Option<&Path>, json: bool) -> Result<(), Failure> {
     }
     let width = runs.iter().map(|run| run.id.as_str().len()).max().unwrap_or(0);
     for run in runs {
-        let (state, id) = (state_words(run, &loaded), run.id.as_str());
+        let (state, id) = (state_words(run, &loaded, &now), run.id.as_str());
         let words = format!("{id:width$}  {:<28}  phase {:<3}  {}", state, phase(run), title(run, &loaded));
         out::line(&out::plain(&words))?;
     }
@@ -70,13 +74,14 @@ pub fn home_is_there(ground: &boot::Ground) -> bool {
 /// # Errors
 /// There is no such run, or the home cannot be read.
 pub fn show(home: Option<&Path>, id: &str, json: bool) -> Result<(), Failure> {
-    let loaded = boot::Ground::find(home)?.records();
+    let ground = boot::Ground::find(home)?;
+    let loaded = ground.records();
     let run = find(&loaded, id)?;
     let pairs = pairs_of(run, &loaded);
     if json {
         return out::json(&json!({"run": run, "pairs": pairs}));
     }
-    out::text(&described(run, &pairs, &loaded))
+    out::text(&described(run, &pairs, &loaded, &ground.glance()))
 }
 
 /// The run that an id, the beginning of one, or a name says.
@@ -119,9 +124,10 @@ fn newest_first(loaded: &Loaded) -> Vec<&RunRecord> {
     runs
 }
 
-fn row(run: &RunRecord, loaded: &Loaded) -> Value {
+fn row(run: &RunRecord, loaded: &Loaded, now: &Projection) -> Value {
     json!({
         "id": run.id, "name": run.name, "state": run.state, "step": run.step, "paused_reason": pause(run, loaded),
+        "needs_you": need(run, now),
         "stop_reason": run.stop_reason, "phases_done": run.phases_done, "created_at": run.created_at,
         "stopped_at": run.stopped_at, "implementer": run.implementer, "reviewer": run.reviewer,
     })
@@ -138,7 +144,16 @@ fn pause(run: &RunRecord, loaded: &Loaded) -> Option<PauseReason> {
     run.paused_reason.or_else(|| pair.and_then(|pair| pair.paused_reason)).filter(|_| run.is_active())
 }
 
-fn state_words(run: &RunRecord, loaded: &Loaded) -> String {
+/// What it needs a person for, in the words of the status; `None`: nobody is needed.
+fn need<'a>(run: &RunRecord, now: &'a Projection) -> Option<&'a str> {
+    let view = now.runs.iter().find(|view| view.key == RecordKey::Run(run.id.clone()))?;
+    (view.standing == Standing::NeedsYou).then_some(view.sentence.as_str())
+}
+
+fn state_words(run: &RunRecord, loaded: &Loaded, now: &Projection) -> String {
+    if let Some(why) = need(run, now) {
+        return format!("needs you: {why}");
+    }
     match (run.state, pause(run, loaded)) {
         (RunState::Stopped, _) => run.stop_reason.map_or("stopped", words::run_stop).to_owned(),
         (_, Some(PauseReason::Manual)) => words::pause(PauseReason::Manual).to_owned(),
@@ -180,14 +195,14 @@ fn is_pair_of(pair: &PairRecord, run: &RunRecord) -> bool {
     pair.id.as_str().strip_prefix(run.id.as_str()).is_some_and(|rest| rest.starts_with('-'))
 }
 
-fn described(run: &RunRecord, pairs: &[&PairRecord], loaded: &Loaded) -> String {
+fn described(run: &RunRecord, pairs: &[&PairRecord], loaded: &Loaded, now: &Projection) -> String {
     let mut text = String::new();
     let mut line = |words: &str| {
         let _ = writeln!(text, "{}", out::plain(words));
     };
     line(&format!("{}  {}", run.id, title(run, loaded)));
     let done = if run.phases_done == 1 { "phase" } else { "phases" };
-    line(&format!("{}, {} {done} done", state_words(run, loaded), run.phases_done));
+    line(&format!("{}, {} {done} done", state_words(run, loaded, now), run.phases_done));
     if !run.paused_detail.is_empty() && run.is_active() {
         line(&run.paused_detail);
     }

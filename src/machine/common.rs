@@ -35,6 +35,8 @@ pub(super) trait Loop: Clone + PartialEq {
     fn next_entry_id(&mut self) -> EntryId;
     fn marks(&self) -> &HumanMarks;
     fn marks_mut(&mut self) -> &mut HumanMarks;
+    /// When it was saved last.
+    fn saved_at(&self) -> Option<Timestamp>;
     fn open_wait(&self) -> Option<&OpenWait>;
     fn open_wait_mut(&mut self) -> &mut Option<OpenWait>;
     fn awaited(&self) -> Option<&Awaited>;
@@ -116,6 +118,9 @@ macro_rules! looped {
             }
             fn marks_mut(&mut self) -> &mut HumanMarks {
                 &mut self.human_mark
+            }
+            fn saved_at(&self) -> Option<Timestamp> {
+                self.last_persisted_at
             }
             fn open_wait(&self) -> Option<&OpenWait> {
                 self.open_wait.as_ref()

@@ -192,10 +192,18 @@ pub(super) fn side<R: Loop>(draft: &Draft<'_, R>, role: Role, does: &str) -> Wai
                 ..Wait::default()
             }
         }
+        // A message of ours was seen there, and its transcript was not read: whether it works is not known here.
+        Reading::Prompt | Reading::Lost if draft.conversation(role).is_none() && has_begun(draft) => Wait {
+            who: format!("waits for {name}'s answer"),
+            ends: format!("ends when {name} has answered"),
+            by: By::Transcript,
+            ..Wait::default()
+        },
         Reading::Prompt | Reading::Lost => Wait {
             who: format!("waits for {name}'s next answer"),
             what: newer_session(draft, role).unwrap_or_else(|| "nothing was sent: prompt it as you like".to_owned()),
-            since: newest.and_then(|turn| turn.ended_at),
+            // Where a decision of the person came last, that is what began the wait.
+            since: newest.and_then(|turn| turn.ended_at).max(draft.rec.open_wait().and(draft.rec.saved_at())),
             ends: format!("ends when {name} has answered"),
             by: By::Transcript,
             ..Wait::default()
@@ -217,6 +225,11 @@ pub(super) fn side<R: Loop>(draft: &Draft<'_, R>, role: Role, does: &str) -> Wai
             ..Wait::default()
         },
     }
+}
+
+/// Whether the turn whose answer is waited for is known.
+fn has_begun<R: Loop>(draft: &Draft<'_, R>) -> bool {
+    draft.rec.awaited().is_some_and(|awaited| awaited.turn_id.is_some())
 }
 
 /// The folder a side works in: paths below it are said without it.
@@ -279,7 +292,8 @@ fn quiet_end(idle: &IdleVerdict) -> Option<Timestamp> {
 
 /// What a quiet time is for. In whole seconds, never fewer than it takes.
 fn quiet<R: Loop>(draft: &Draft<'_, R>) -> String {
-    format!("in case more follows within {} s", draft.rec.knobs().debounce.div_ceil(1_000))
+    let lasts = draft.scene.tempo.millis(draft.rec.knobs().debounce);
+    format!("in case more follows within {} s", lasts.div_ceil(1_000))
 }
 
 fn busy_ends(name: &str, idle: &IdleVerdict) -> (String, By) {

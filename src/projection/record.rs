@@ -214,6 +214,8 @@ fn first_wait(record: &RecordFacts<'_>) -> bool {
             && run.phases.is_empty()
             && run.entries_made == 0
             && run.outbox.is_empty()
+            // What ends by itself is not the person's move.
+            && record.wait.deadline.is_none()
             && !is_working(record.implementer)
             && !answers_already(run, record)
     })
@@ -246,13 +248,23 @@ fn since(record: &RecordFacts<'_>) -> Timestamp {
         .filter(|run| run.state == RunState::Paused)
         .and_then(|run| run.paused_at)
         .or_else(|| record.pair.filter(|pair| pair.state == PairState::Paused).and_then(|pair| pair.paused_at));
-    let started = record.run.and_then(RunRecord::attempt).filter(|attempt| attempt.ended_at.is_none());
     stopped
         .or(paused)
         .or(record.wait.since)
-        .or_else(|| started.map(|attempt| attempt.started_at))
+        .or_else(|| last_moved(record))
         .or_else(|| created_at(record))
         .unwrap_or(Timestamp::UNIX_EPOCH)
+}
+
+/// When its records tell of the last step: a message that was seen, an attempt that began or ended.
+fn last_moved(record: &RecordFacts<'_>) -> Option<Timestamp> {
+    let of_run = record.run.map(|run| run.outbox.as_slice()).unwrap_or_default();
+    let of_pair = record.pair.map(|pair| pair.outbox.as_slice()).unwrap_or_default();
+    let seen = of_run.iter().chain(of_pair).filter_map(|entry| entry.delivered_at);
+    let rounds = record.pair.iter().flat_map(|pair| &pair.rounds).map(|round| round.at);
+    let attempts = record.run.iter().flat_map(|run| &run.phases);
+    let attempts = attempts.flat_map(|attempt| [Some(attempt.started_at), attempt.ended_at]).flatten();
+    seen.chain(rounds).chain(attempts).chain(created_at(record)).max()
 }
 
 fn created_at(record: &RecordFacts<'_>) -> Option<Timestamp> {
@@ -370,8 +382,10 @@ fn is_asked_only(run: &RunRecord, record: &RecordFacts<'_>, now: Timestamp) -> b
         return false;
     }
     let newest = record.conversation(Role::Implementer).and_then(Conversation::newest);
-    let builds = newest.filter(|turn| turn.outcome.is_none()).is_some_and(|turn| {
-        turn.edited_files || turn.prompt.record.at.is_some_and(|at| now.duration_since(at) >= WORKS)
+    // Its end makes a turn no less work, until it is taken as the phase.
+    let builds = newest.filter(|turn| Some(&turn.id) != run.baseline_turn_id.as_ref()).is_some_and(|turn| {
+        let until = turn.ended_at.filter(|_| turn.outcome.is_some()).unwrap_or(now);
+        turn.edited_files || turn.prompt.record.at.is_some_and(|at| until.duration_since(at) >= WORKS)
     });
     match run.step {
         Some(RunStep::Advance) => true,
@@ -443,7 +457,7 @@ fn look_first(record: &RecordFacts<'_>) -> Option<LookFirst> {
         to: confirm.target,
         text: confirm.text.inline.clone(),
         ticks: ticks(record.side(confirm.target)),
-        since: pair.last_persisted_at.unwrap_or(pair.created_at),
+        since: record.wait.since.unwrap_or(pair.created_at),
     })
 }
 

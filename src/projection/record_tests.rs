@@ -61,6 +61,10 @@ fn the_first_wait_is_told_until_something_was_sent_or_is_worked_on() {
     stage.run.as_mut().unwrap().baseline_turn_id = newest;
     let view = seen(&stage);
     assert!(view.first_wait);
+    // As long as something ends by itself, the move is not the person's.
+    stage.wait.deadline = Some(after(5));
+    assert!(!seen(&stage).first_wait);
+    stage.wait.deadline = None;
     assert_eq!((view.standing, view.stage, view.phase), (Standing::Waits, Some(Step::Ask), Some(1)));
     stage.side(Role::Implementer).state = Some(SessionState::Working { activity: "reads".to_owned() });
     let view = seen(&stage);
@@ -128,4 +132,82 @@ fn a_relay_on_its_way_to_the_reviewer_is_review() {
     assert_eq!(seen(&stage).stage, Some(Step::Review));
     stage.pair.as_mut().unwrap().outbox[0].target = Role::Implementer;
     assert_eq!(seen(&stage).stage, Some(Step::Build));
+}
+
+/// Who has only the records, and no transcript, counts from the last step that they tell of, not from the run's start.
+#[test]
+fn without_a_wait_its_time_is_that_of_the_last_step() {
+    let mut stage = Stage::new(Some(run()), Some(pair()));
+    assert_eq!(seen(&stage).since, after(0));
+    stage.pair.as_mut().unwrap().rounds = vec![round(1, "c1", "x1"), round(2, "x1", "c2")];
+    assert_eq!(seen(&stage).since, after(120), "the relay that was seen last");
+    let run = stage.run.as_mut().unwrap();
+    run.phases[0].status = AttemptStatus::Converged;
+    run.phases[0].ended_at = Some(after(300));
+    assert_eq!(seen(&stage).since, after(300), "the phase that ended");
+    stage.wait.since = Some(after(400));
+    assert_eq!(seen(&stage).since, after(400));
+}
+
+/// The phase that is built is called by its number from its first edit on, also when the turn has just ended.
+#[test]
+fn a_phase_that_was_worked_on_stays_one_when_its_turn_ends() {
+    let mut asked = run();
+    asked.step = Some(RunStep::Probe);
+    asked.phases[0].status = AttemptStatus::Converged;
+    asked.phases[0].ended_at = Some(after(5));
+    asked.baseline_turn_id = Some("c1".into());
+    let mut stage = Stage::new(Some(asked), None);
+    let mut before = turn("c1", "do phase three", "Did it.", 0, 4);
+    before.edited_files = true;
+    let mut works = turn("c2", "do phase four", "Did it too.", 10, 20);
+    stage.implementer = talk(Agent::Claude, vec![before.clone()]);
+    assert!(seen(&stage).phase_asked, "the phase before was worked on, nobody knows of another");
+    stage.implementer = talk(Agent::Claude, vec![before.clone(), works.clone()]);
+    assert!(seen(&stage).phase_asked, "a short answer may say that no phase is left");
+    works.edited_files = true;
+    for outcome in [None, works.outcome.clone()] {
+        let edits = crate::model::conversation::Turn { outcome, ..works.clone() };
+        stage.implementer = talk(Agent::Claude, vec![before.clone(), edits]);
+        assert!(!seen(&stage).phase_asked);
+    }
+}
+
+/// What a person asked the builder for between two reviews is reviewed too: its lines are counted.
+#[test]
+fn lines_between_two_reviews_are_those_of_every_turn_between_them() {
+    let edits = |id: &str, from: i64, added: u32, file: &str| {
+        let mut turn = turn(id, "do it", "Did it.", from, from + 5);
+        turn.edited_files = true;
+        let kind = crate::model::conversation::ItemKind::Tool {
+            call_id: String::new(),
+            name: "Edit".to_owned(),
+            summary: file.to_owned(),
+            lines: Some((added, 0)),
+            ok: Some(true),
+        };
+        turn.items.insert(0, crate::model::conversation::Item { offset: 0, at: Some(after(from)), kind });
+        turn
+    };
+    let mut stage = Stage::new(Some(run()), Some(pair()));
+    stage.implementer = talk(
+        Agent::Claude,
+        vec![
+            edits("c0", 0, 50, "old.rs"),
+            edits("c1", 10, 3, "a.rs"),
+            edits("c2", 30, 1, "b.rs"),
+            turn("c3", "go on", "Nothing to change.", 40, 45),
+        ],
+    );
+    stage.reviewer = talk(
+        Agent::Codex,
+        vec![turn("x1", "review", "1. one point", 20, 25), turn("x2", "review", "1. another", 50, 55)],
+    );
+    stage.pair.as_mut().unwrap().rounds = vec![round(1, "c1", "x1"), round(2, "x1", "c2"), round(3, "c3", "x2")];
+    stage.wait = waiting("codex reviews");
+    stage.pair.as_mut().unwrap().round_count = 3;
+    let view = seen(&stage);
+    let counts: Vec<_> = view.reviews.iter().map(|review| (review.lines, review.files)).collect();
+    assert_eq!(counts, [(Some(3), Some(1)), (Some(1), Some(1))]);
+    assert_eq!(view.sentence, "codex reviews · relay 3 of 10", "a file was changed");
 }

@@ -116,6 +116,7 @@ fn judged_answers(record: &RecordFacts<'_>, chain: &[&PairRecord]) -> Vec<Judged
     let to_reviewer =
         chain.iter().flat_map(|pair| &pair.rounds).filter(|round| round.direction == Direction::ToReviewer);
     let mut last_n = 0;
+    let mut last_source: Option<&TurnId> = None;
     for round in to_reviewer {
         if round.n <= last_n {
             continue;
@@ -129,13 +130,11 @@ fn judged_answers(record: &RecordFacts<'_>, chain: &[&PairRecord]) -> Vec<Judged
         let texts: Vec<String> = points.iter().map(|point| point.text.clone()).collect();
         let since = points::first_named(&texts, &earlier);
         let repeated = since.iter().flatten().count();
-        let source = round.source_turn_id.as_ref();
+        let turns = builder.and_then(|builder| worked(builder, last_source, round.source_turn_id.as_ref()));
+        last_source = round.source_turn_id.as_ref().or(last_source);
         let (lines, files) = match round.work {
             Some(Work::Changed { files, added, .. }) => (Some(added), Some(files)),
-            _ => (
-                builder.and_then(|builder| changed_lines(builder, source)),
-                builder.and_then(|builder| changed_files(builder, source)),
-            ),
+            _ => (turns.and_then(changed_lines), turns.and_then(changed_files)),
         };
         judged.push(Judged {
             turn_id: turn.id.clone(),
@@ -158,22 +157,31 @@ fn answering_turn<'a>(conversation: &'a Conversation, delivered: &TurnId) -> Opt
     conversation.turns.get(at..)?.iter().find(|turn| turn.answer.is_some() && turn.outcome.is_some())
 }
 
-/// Whether the newest relay to the reviewer carries an answer whose turn edited no file, as far as its tools tell.
+/// Whether no file was edited since the review before the newest relay to the reviewer, as far as the tools tell.
 #[must_use]
 pub fn carries_no_edit(record: &RecordFacts<'_>) -> bool {
     let newest = || {
         let rounds = record.pair?.rounds.iter().rev();
-        let round = rounds.into_iter().find(|round| round.direction == Direction::ToReviewer)?;
-        changed_lines(record.conversation(Role::Implementer)?, round.source_turn_id.as_ref())
+        let mut sources = rounds.filter(|round| round.direction == Direction::ToReviewer);
+        let source = sources.next()?.source_turn_id.as_ref();
+        let before = sources.next().and_then(|round| round.source_turn_id.as_ref());
+        changed_lines(worked(record.conversation(Role::Implementer)?, before, source)?)
     };
     newest() == Some(0)
 }
 
-/// Lines added in the turn whose work was reviewed: 0 when it called no tool that edits, `None` when one did not say.
-fn changed_lines(conversation: &Conversation, turn: Option<&TurnId>) -> Option<u32> {
-    let turn = conversation.turns.get(conversation.turn_index(turn?)?)?;
-    let mut sum = (!turn.edited_files).then_some(0);
-    for item in &turn.items {
+/// The builder's turns since the one that was reviewed before, up to the one that is reviewed; of the first review that
+/// one alone. What a person asked for in between is reviewed as well.
+fn worked<'a>(conversation: &'a Conversation, before: Option<&TurnId>, turn: Option<&TurnId>) -> Option<&'a [Turn]> {
+    let end = conversation.turn_index(turn?)?;
+    let begin = before.and_then(|before| conversation.turn_index(before)).map_or(end, |before| before + 1);
+    conversation.turns.get(begin.min(end)..=end)
+}
+
+/// Lines that some turns added: 0 when they called no tool that edits, `None` when one of these did not say.
+fn changed_lines(turns: &[Turn]) -> Option<u32> {
+    let mut sum = (!turns.iter().any(|turn| turn.edited_files)).then_some(0);
+    for item in turns.iter().flat_map(|turn| &turn.items) {
         if let ItemKind::Tool { lines: Some((added, _)), .. } = item.kind {
             sum = Some(sum.unwrap_or(0_u32).saturating_add(added));
         }
@@ -181,18 +189,18 @@ fn changed_lines(conversation: &Conversation, turn: Option<&TurnId>) -> Option<u
     sum
 }
 
-/// Files that a turn's tools name as edited: 0 when it called none that edits, `None` when they do not say.
-fn changed_files(conversation: &Conversation, turn: Option<&TurnId>) -> Option<u32> {
-    let turn = conversation.turns.get(conversation.turn_index(turn?)?)?;
-    let files: BTreeSet<&str> = turn
-        .items
+/// Files that the tools of some turns name as edited: 0 when they called none that edits, `None` when they do not say.
+fn changed_files(turns: &[Turn]) -> Option<u32> {
+    let files: BTreeSet<&str> = turns
         .iter()
+        .flat_map(|turn| &turn.items)
         .filter_map(|item| match &item.kind {
             ItemKind::Tool { summary, lines: Some(_), .. } => Some(summary.as_str()),
             _ => None,
         })
         .collect();
-    (!turn.edited_files || !files.is_empty()).then(|| u32::try_from(files.len()).unwrap_or(u32::MAX))
+    let edited = turns.iter().any(|turn| turn.edited_files);
+    (!edited || !files.is_empty()).then(|| u32::try_from(files.len()).unwrap_or(u32::MAX))
 }
 
 /// First line of the answer that is carried; of the whole message when the answer can't be found any more.

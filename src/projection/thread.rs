@@ -10,7 +10,7 @@ use super::words::{self, Labels};
 use super::{Thread, ThreadEntry, ThreadKind, phases, record, reviews};
 use crate::machine::ledger::{Ledger, Origin};
 use crate::machine::sending::Sending;
-use crate::model::conversation::{Conversation, Item, ItemKind, Turn};
+use crate::model::conversation::{Conversation, Item, ItemKind, Outcome, Turn};
 use crate::model::ids::{EntryId, MessageId, Role, SessionKey, SessionRef, TurnId};
 use crate::model::outbox::{Entry, EntryState, Purpose};
 use crate::model::pair::{PairRecord, Round};
@@ -52,6 +52,7 @@ pub fn of_record(facts: &RecordFacts<'_>) -> Thread {
         (at, vec![ThreadEntry { at, kind: ThreadKind::Again { n: attempt.n } }])
     }));
     entries.sort_by_key(|(at, _)| *at);
+    let entries = in_order_of_sending(entries);
     let entries = entries.into_iter().flat_map(|(_, group)| group).collect();
     Thread { record: Some(key), session: None, entries, repeated: reviews::repeated(facts) }
 }
@@ -65,6 +66,24 @@ pub fn of_session(session: &SessionRef, conversation: &Conversation, ledger: &Le
     let entries =
         side.from(0).flat_map(|(at, turn)| side.turn(at, turn, &[], &mut none)).flat_map(|(_, group)| group).collect();
     Thread { record: None, session: Some(session.key()), entries, repeated: Vec::new() }
+}
+
+/// A relay stands under the answer that it carries, wherever it was sent; a message of ours that went out before it, and
+/// after that answer, comes between the two.
+fn in_order_of_sending(groups: Vec<Group>) -> Vec<Group> {
+    let mut ordered: Vec<Group> = Vec::new();
+    for (at, group) in groups {
+        let is_line = |entry: &ThreadEntry| matches!(entry.kind, ThreadKind::Relay { .. });
+        let free = group.iter().all(is_line);
+        match ordered.last_mut() {
+            Some((_, before)) if free && before.iter().any(|entry| is_line(entry) && entry.at > at) => {
+                let place = before.iter().position(|entry| is_line(entry) && entry.at > at).unwrap_or(before.len());
+                before.splice(place..place, group);
+            }
+            _ => ordered.push((at, group)),
+        }
+    }
+    ordered
 }
 
 /// Attempts that begin a phase, and those that review one once more.
@@ -246,7 +265,7 @@ impl<'a> SideThread<'a> {
             groups.push((time, group));
         }
         let mut tail = self.take(lines, turn, None);
-        if let Some(words) = turn.outcome.as_ref().and_then(words::ending) {
+        if let Some(words) = turn.outcome.as_ref().and_then(|outcome| ending(turn, outcome)) {
             let kind = ThreadKind::Ended { role: self.role, label: self.label.to_owned(), words };
             tail.push(ThreadEntry { at: turn.ended_at.or(time), kind });
         }
@@ -269,6 +288,18 @@ impl<'a> SideThread<'a> {
         let place = Place::Under(self.role, turn.id.clone(), message.cloned());
         lines.remove(&place).into_iter().flatten().map(|line| line.entry).collect()
     }
+}
+
+/// How a turn ended, when that needs words; those that stand above it as the agent's own are not said again.
+fn ending(turn: &Turn, outcome: &Outcome) -> Option<String> {
+    if let Outcome::Failed(failure) = outcome {
+        let said =
+            |item: &Item| matches!(&item.kind, ItemKind::Text { text, .. } if text.trim() == failure.text.trim());
+        if turn.items.iter().any(said) {
+            return Some(words::failure_class(failure.class).to_owned());
+        }
+    }
+    words::ending(outcome)
 }
 
 /// A message may have several text blocks; the relay stands under the last.

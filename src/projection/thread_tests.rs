@@ -27,3 +27,63 @@ fn a_review_that_begins_anew_is_marked_where_it_begins() {
         .collect();
     assert_eq!(marks, [(Some(after(10)), "phase 3".to_owned()), (Some(after(300)), "phase 3 again".to_owned())]);
 }
+
+/// A message of ours that went out before the relay of an older answer stands before it.
+#[test]
+fn messages_stand_in_the_order_in_which_they_were_sent() {
+    let entry = |id: &str, purpose: &str, source: Option<&str>, sent: &str| -> Entry {
+        serde_json::from_value(serde_json::json!({
+            "id": id, "purpose": purpose, "target": "implementer",
+            "text": {"file": "", "sha256": "", "bytes": 0, "first_line": ""},
+            "source_turn_id": source, "source_message_id": source.map(|turn| format!("{turn}-m")),
+            "resend_of": null, "transcript_mark": null, "prepared_at": sent, "attempts": 1, "attempt_at": sent,
+            "last_key_at": sent, "enters": 1, "queue_id": null, "state": "sent", "delivered_turn_id": null
+        }))
+        .unwrap()
+    };
+    let mut pair = pair();
+    pair.outbox = vec![
+        entry("e1", "user", None, "2026-03-01T12:00:19Z"),
+        entry("e2", "to_implementer", Some("x1"), "2026-03-01T12:00:21Z"),
+        entry("e3", "user", None, "2026-03-01T12:00:23Z"),
+    ];
+    let mut stage = Stage::new(Some(run()), Some(pair));
+    stage.reviewer = talk(Agent::Codex, vec![turn("x1", "review", "1. one point", 10, 18)]);
+    let thread = of_record(&stage.record());
+    let told: Vec<String> = thread
+        .entries
+        .iter()
+        .filter_map(|entry| match &entry.kind {
+            ThreadKind::Relay { purpose, sent_at, .. } => Some(format!("{purpose:?} {}", (*sent_at)?)),
+            ThreadKind::Said { role: Role::Reviewer, .. } => Some("the review".to_owned()),
+            _ => None,
+        })
+        .collect();
+    assert_eq!(
+        told,
+        ["the review", "User 2026-03-01T12:00:19Z", "ToImplementer 2026-03-01T12:00:21Z", "User 2026-03-01T12:00:23Z"]
+    );
+}
+
+/// The words of a failure that the agent said itself stand once.
+#[test]
+fn what_an_agent_said_of_its_failure_is_not_said_again() {
+    let failed = |text: &str| {
+        let mut turn = turn("c1", "do phase three", "You've hit your usage limit.", 10, 20);
+        let class = crate::model::conversation::FailureClass::Limit;
+        turn.outcome = Some(Outcome::Failed(crate::model::conversation::Failure {
+            class,
+            text: text.to_owned(),
+            resets_at: None,
+        }));
+        let mut stage = Stage::new(Some(run()), Some(pair()));
+        stage.implementer = talk(Agent::Claude, vec![turn]);
+        let ended = of_record(&stage.record()).entries.into_iter().find_map(|entry| match entry.kind {
+            ThreadKind::Ended { words, .. } => Some(words),
+            _ => None,
+        });
+        ended.unwrap()
+    };
+    assert_eq!(failed("You've hit your usage limit."), "at its limit");
+    assert_eq!(failed("quota exceeded"), "at its limit: quota exceeded");
+}

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use jiff::Timestamp;
 
 use crate::model::ids::Role;
+use crate::model::session::SessionState;
 use crate::projection::{Thread, ThreadKind};
 use crate::verdict::points;
 
@@ -21,6 +22,8 @@ use super::talk::answer_at;
 pub struct Side {
     /// When it was given.
     pub at: Option<Timestamp>,
+    /// The phase it belongs to, as far as the conversation tells.
+    pub phase: Option<u32>,
     /// The relay that carried it to the other side.
     pub relay: Option<u32>,
     /// Its text.
@@ -54,11 +57,15 @@ pub struct Compare {
 
 impl Compare {
     /// The answer at or before an entry, of this side, with the one before it; else why not.
-    fn of(thread: &Thread, role: Role, from: usize) -> Result<Self, String> {
+    fn of(thread: &Thread, (role, works): (Role, bool), from: usize) -> Result<Self, String> {
         let mut answers = (0..thread.entries.len().min(from.saturating_add(1))).rev().filter_map(|entry| {
             let (_, text) = answer_at(thread, entry).filter(|(side, _)| *side == role)?;
+            let relay = relay_of(thread, entry, role);
+            if works && relay.is_none() && is_newest_word(thread, entry, role) {
+                return None;
+            }
             let at = thread.entries.get(entry).and_then(|entry| entry.at);
-            Some(Side { at, relay: relay_of(thread, entry, role), text: Arc::clone(text), entry })
+            Some(Side { at, phase: phase_at(thread, entry), relay, text: Arc::clone(text), entry })
         });
         let (after, before) = (answers.next(), answers.next());
         let label = label_of(thread, role);
@@ -98,6 +105,23 @@ impl Compare {
     }
 }
 
+/// Whether nothing came after what a side said but words and tools of its own: while it works it is no answer yet.
+fn is_newest_word(thread: &Thread, entry: usize, role: Role) -> bool {
+    thread.entries.iter().skip(entry + 1).all(|entry| match &entry.kind {
+        ThreadKind::Said { role: by, .. } => *by == role,
+        ThreadKind::Ended { .. } => true,
+        _ => false,
+    })
+}
+
+/// The phase that an entry stands in.
+fn phase_at(thread: &Thread, entry: usize) -> Option<u32> {
+    thread.entries.iter().take(entry + 1).rev().find_map(|entry| match entry.kind {
+        ThreadKind::Phase { n, .. } | ThreadKind::Again { n } => Some(n),
+        _ => None,
+    })
+}
+
 /// The relay that carried the answer at an entry: its line stands below it, before the side speaks again.
 fn relay_of(thread: &Thread, entry: usize, role: Role) -> Option<u32> {
     let below = thread.entries.iter().skip(entry + 1);
@@ -129,9 +153,9 @@ impl App {
         let here = self.talk.in_view(|thread, at| answer_at(thread, at).map(|(role, _)| role)).filter(|_| in_talk);
         let (role, from) = here.unwrap_or((Role::Reviewer, usize::MAX));
         // Where one side cannot be compared the other one may be.
-        let made = Compare::of(thread, role, from).or_else(|why| {
+        let made = Compare::of(thread, (role, self.works(role)), from).or_else(|why| {
             let other = if in_talk { role } else { role.other() };
-            Compare::of(thread, other, usize::MAX).map_err(|_| why)
+            Compare::of(thread, (other, self.works(other)), usize::MAX).map_err(|_| why)
         });
         match made {
             Ok(compare) => self.over.push(Over::Compare(Box::new(compare))),
@@ -139,9 +163,18 @@ impl App {
         }
     }
 
+    /// Whether a side of the shown run is at work.
+    fn works(&self, role: Role) -> bool {
+        let run = self.target().and_then(|key| self.run(&key));
+        let side = run.map(|run| if role == Role::Implementer { &run.implementer } else { &run.reviewer });
+        side.is_some_and(|side| matches!(side.state, SessionState::Working { .. }))
+    }
+
     /// Keys of an open comparison.
     pub(super) fn compare_key(&mut self, key: Key) -> Vec<Effect> {
         let action = self.keymap.action(self.screen_place(), key);
+        let works = [Role::Implementer, Role::Reviewer].map(|role| (role, self.works(role)));
+        let side_of = |role: Role| works.into_iter().find(|(side, _)| *side == role).unwrap_or((role, false));
         let Some(Over::Compare(compare)) = self.over.last_mut() else { return Vec::new() };
         let page = isize::try_from(compare.height.saturating_sub(1).max(1)).unwrap_or(1);
         match action {
@@ -155,19 +188,21 @@ impl App {
                 self.over.pop();
             }
             Some(Action::Compare) => {
-                let role = compare.role.other();
-                self.compare_others(|thread| Compare::of(thread, role, usize::MAX));
+                let side = side_of(compare.role.other());
+                self.compare_others(|thread| Compare::of(thread, side, usize::MAX));
             }
             Some(Action::PreviousRelay) => {
-                let (role, from) = (compare.role, compare.before.entry);
-                self.compare_others(|thread| Compare::of(thread, role, from));
+                let (side, from) = (side_of(compare.role), compare.before.entry);
+                self.compare_others(|thread| Compare::of(thread, side, from));
             }
             Some(Action::NextRelay) => {
-                let (role, from) = (compare.role, compare.after.entry);
+                let (side, from) = (side_of(compare.role), compare.after.entry);
                 self.compare_others(|thread| {
-                    let is_his = |at: &usize| answer_at(thread, *at).is_some_and(|(side, _)| side == role);
-                    let next = (from.saturating_add(1)..thread.entries.len()).find(is_his);
-                    next.map_or_else(|| Err("that is the newest".to_owned()), |at| Compare::of(thread, role, at))
+                    let newest = || "that is the newest".to_owned();
+                    let is_his = |at: &usize| answer_at(thread, *at).is_some_and(|(by, _)| by == side.0);
+                    let next = (from.saturating_add(1)..thread.entries.len()).find(is_his).ok_or_else(newest)?;
+                    Compare::of(thread, side, next)
+                        .and_then(|made| if made.after.entry > from { Ok(made) } else { Err(newest()) })
                 });
             }
             Some(Action::Copy) => {

@@ -307,10 +307,11 @@ impl App {
     fn other_messages(&self) -> Vec<(String, String, String)> {
         /// Who looks for an older one finds it by scrolling to it.
         const OFFERED: usize = 30;
-        if !matches!(self.screen(), Screen::Run(_) | Screen::Session(_)) {
+        if !matches!(self.screen(), Screen::Run(_) | Screen::Session(_)) && !self.reads_beside() {
             return Vec::new();
         }
-        let here = self.talk.text_in_view().map(|(_, at)| at);
+        // Beside the list the line of the run comes first, and every message after it.
+        let here = self.talk.text_in_view().map(|(_, at)| at).filter(|_| !self.reads_beside());
         let count = self.talk.thread().map_or(0, |thread| thread.entries.len());
         let others = (0..count).rev().filter(|at| Some(*at) != here);
         let texts = others.filter_map(|at| {
@@ -321,6 +322,12 @@ impl App {
             Some((format!("{clock} {label}: {line}"), text.to_string(), what))
         });
         texts.take(OFFERED).collect()
+    }
+
+    /// Whether the conversation of the selected run stands beside the list.
+    fn reads_beside(&self) -> bool {
+        let beside = matches!(self.screen(), Screen::Runs) && self.is_beside();
+        beside && self.talk.thread().is_some_and(|thread| thread.record.is_some() && thread.record == self.target())
     }
 
     /// The text of an entry of the conversation, what it is, and whose.
@@ -339,7 +346,7 @@ impl App {
 
     /// The points of the review in view: one of them can be wanted alone.
     fn findings_here(&self) -> Vec<String> {
-        let in_talk = matches!(self.screen(), Screen::Run(_));
+        let in_talk = matches!(self.screen(), Screen::Run(_)) || self.reads_beside();
         let review = self.talk.in_view(|thread, at| answer_at(thread, at).map(|(role, text)| (role, Arc::clone(text))));
         match (review, self.talk.text_in_view()) {
             // Another text may be nearer than the newest answer.

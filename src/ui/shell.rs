@@ -353,7 +353,7 @@ impl<E: Engine> Shell<E> {
             Effect::Show(what) => self.engine.show(what),
             Effect::Copy { text, what } => {
                 self.screen.copy(&text)?;
-                self.app.say(format!("copied {what}, {} characters", text.chars().count()), false);
+                self.app.say(format!("copied {what} to the clipboard, {} characters", text.chars().count()), false);
                 self.engine.copy(text);
             }
             Effect::EditOutside(text) => self.edit(&text)?,

@@ -171,12 +171,26 @@ fn group_start(entries: &[ThreadEntry], at: usize) -> usize {
     at - before.iter().rev().take_while(|entry| role.is_some() && role_of(entry) == role).count()
 }
 
+fn is_text(entry: &ThreadEntry) -> bool {
+    item_of(entry).is_some_and(|item| matches!(item.kind, ItemKind::Text { .. }))
+}
+
+/// Whether something of an entry is to be seen, be it as a folded tool.
+fn shows(entry: &ThreadEntry, detail: Detail) -> bool {
+    match item_of(entry).map(|item| &item.kind) {
+        Some(ItemKind::Text { text, .. }) => !text.trim().is_empty(),
+        Some(ItemKind::Thinking { .. }) => detail == Detail::Thinking,
+        Some(ItemKind::Report { .. }) => detail != Detail::Answers,
+        Some(ItemKind::Tool { .. } | ItemKind::Compaction | ItemKind::Notice { .. }) => true,
+        None => false,
+    }
+}
+
 /// The text of the entry at `at`, if it is the last of its group: an answer, as far as it was given until now.
 #[must_use]
 pub fn answer_at(thread: &Thread, at: usize) -> Option<(Role, &Arc<str>)> {
     let entry = thread.entries.get(at)?;
     let (role, ItemKind::Text { text, .. }) = (role_of(entry)?, &item_of(entry)?.kind) else { return None };
-    let is_text = |entry: &ThreadEntry| item_of(entry).is_some_and(|item| matches!(item.kind, ItemKind::Text { .. }));
     (!group_from(&thread.entries, at).skip(1).any(is_text)).then_some((role, text))
 }
 
@@ -211,7 +225,7 @@ pub fn blocks_of(thread: &Thread, at: usize, detail: Detail) -> Vec<Block> {
 fn said(out: &mut Vec<Block>, thread: &Thread, at: usize, (role, label, item): (Role, &str, &Item), detail: Detail) {
     let entries = thread.entries.as_slice();
     let mut push = |kind| out.push(Block { side: Some(role), kind });
-    if begins_group(entries, at) {
+    if begins_group(entries, at) && group_from(entries, at).any(|entry| shows(entry, detail)) {
         // A session by itself has no part in a run to be named after.
         let who = match (thread.session.is_some(), role) {
             (true, _) => label.to_owned(),
@@ -219,7 +233,10 @@ fn said(out: &mut Vec<Block>, thread: &Thread, at: usize, (role, label, item): (
             (false, Role::Implementer) => format!("{label} builds"),
         };
         push(BlockKind::Gap);
-        let at_time = entries.get(at).and_then(|entry| entry.at);
+        // While its tools are folded, what is read below is the answer: its time is the one that is said of it elsewhere.
+        let answer = group_from(entries, at).filter(|entry| is_text(entry)).last();
+        let first = answer.filter(|_| detail == Detail::Answers).or_else(|| entries.get(at));
+        let at_time = first.and_then(|entry| entry.at);
         push(BlockKind::Heading { at: at_time, who, tools: folded(group_from(entries, at)) });
     }
     match &item.kind {

@@ -95,3 +95,28 @@ fn a_fence_goes_on_in_the_next_block() {
         assert!(rows.iter().filter(|row| row.words().contains("+code")).all(|row| row.body[0].tone() == Tone::Added));
     }
 }
+
+/// The time over an answer is the answer's, as banner and copies have it; with its tools unfolded, that of the first.
+#[test]
+fn the_heading_has_the_time_of_what_is_read_below_it() {
+    let mut thread = turn();
+    for (minute, entry) in (10..).zip(&mut thread.entries) {
+        entry.at = format!("2026-03-14T14:{minute}:00Z").parse().ok();
+    }
+    assert!(shown(&thread, Detail::Answers)[0].starts_with("14:14"), "{:?}", shown(&thread, Detail::Answers));
+    assert!(shown(&thread, Detail::Tools)[0].starts_with("14:10"));
+}
+
+/// Who has nothing to show yet has no heading.
+#[test]
+fn a_heading_never_stands_over_nothing() {
+    let thread = Thread {
+        entries: vec![
+            said(Role::Reviewer, ItemKind::Thinking { text: "hm".into() }),
+            said(Role::Reviewer, words_of(" \n")),
+        ],
+        ..Thread::default()
+    };
+    assert_eq!(shown(&thread, Detail::Answers).iter().filter(|row| row.contains("reviews")).count(), 0);
+    assert!(shown(&thread, Detail::Thinking).iter().any(|row| row.contains("reviews")));
+}

@@ -170,6 +170,9 @@ fn scenes_end_where_a_person_is_needed_and_say_why() {
         assert!(said.contains(words), "{scene}: {said}");
         let kept = fs::read(folder.path().join("events.jsonl")).unwrap();
         assert_eq!(text(&output.stdout), text(&kept), "{scene}: every event is printed, also the last");
+        // List and status say the same of who is needed.
+        let listed = run(folder.path(), &["run", "list"]);
+        assert!(text(&listed.stdout).contains("needs you: "), "{scene}: {}", text(&listed.stdout));
         let again = run(folder.path(), &["demo", "--headless", "--speed", "20"]);
         assert_code(&again, 1, scene);
         let other = run(folder.path(), &["demo", "--headless", "--scene", "night"]);

@@ -66,7 +66,11 @@ fn confirm(draft: &Pair<'_>) -> Wait {
             .filter(|part| !part.is_empty())
             .collect::<Vec<_>>()
             .join("; "),
-        since: draft.conversation(pending.target.other()).and_then(|conversation| conversation.newest()?.ended_at),
+        // An answer may be older than the review of it.
+        since: draft
+            .conversation(pending.target.other())
+            .and_then(|conversation| conversation.newest()?.ended_at)
+            .map(|at| at.max(draft.rec.created_at)),
         ends: "ends when you send or drop it".to_owned(),
         by: By::Key,
         ..Wait::default()

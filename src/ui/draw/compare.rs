@@ -20,6 +20,15 @@ pub fn page(app: &App, compare: &mut Compare, area: Rect, times: &Times) -> Page
     let clock = |side: &Side| side.at.map(|at| times.clock(at)).unwrap_or_default();
     let (before, after) = (&compare.before, &compare.after);
     let title = match (before.relay, after.relay) {
+        // Answers to two phases have relays of one number.
+        _ if before.phase != after.phase => {
+            let place = |side: &Side| {
+                let phase = side.phase.map(|n| format!("phase {n}")).unwrap_or_default();
+                let relay = side.relay.map(|n| format!(", relay {n}")).unwrap_or_default();
+                if columns < ROOMY { phase } else { format!("{phase}{relay}, {}", clock(side)) }
+            };
+            format!("{}: {} → {}", compare.label, place(before), place(after))
+        }
         (Some(one), Some(other)) if columns < ROOMY => format!("{}, relay {one} → {other}", compare.label),
         (Some(one), None) if columns < ROOMY => format!("{}, relay {one} → {}", compare.label, clock(after)),
         (one, other) => {
@@ -45,7 +54,7 @@ pub fn page(app: &App, compare: &mut Compare, area: Rect, times: &Times) -> Page
     let words = if points.is_empty() { "what went − and what came +".to_owned() } else { points };
     header.push(Row::plain(words));
     let words = [
-        (Action::Compare, "other side"),
+        (Action::Compare, if columns < ROOMY { "other" } else { "other side" }),
         (Action::Copy, "copy"),
         (Action::Back, "back"),
         (Action::PreviousRelay, "earlier"),

@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use trellis::model::ids::Role;
 use trellis::model::outbox::EntryState;
+use trellis::model::session::SessionState;
 use trellis::projection::{OpenPoint, Projection, Repeated, ThreadEntry, ThreadKind};
 use trellis::ui::app::{Effect, Msg, Over, Screen};
 
@@ -146,6 +147,57 @@ fn a_comparison_scrolls_and_is_opened_from_a_banner() {
     assert!(rig.text().contains("codex: 14:14 → 14:20"));
     rig.press("}");
     assert!(rig.text().contains("that is the newest"), "{}", rig.text());
+}
+
+/// What a side says while it works is no answer, and answers to two phases are called by them.
+#[test]
+fn what_is_compared_are_answers_and_of_two_phases_each_is_named() {
+    let phase = |n: u32, clock: &str| ThreadEntry {
+        at: said(clock, Role::Implementer, words("")).at,
+        kind: ThreadKind::Phase { n, summary: "Cart".to_owned() },
+    };
+    let entries = || {
+        vec![
+            phase(1, "14:00:00"),
+            said("14:01:00", Role::Implementer, words("one two")),
+            sent(1, Role::Reviewer, "14:01:10"),
+            said("14:02:00", Role::Reviewer, words("LGTM")),
+            phase(2, "14:03:00"),
+            said("14:04:00", Role::Implementer, words("one three")),
+            sent(1, Role::Reviewer, "14:04:10"),
+            said("14:05:00", Role::Reviewer, words("1. a point")),
+            sent(2, Role::Implementer, "14:05:10"),
+            said("14:06:00", Role::Implementer, words("The prices come next.")),
+        ]
+    };
+    for (works, newest) in [(true, "one three"), (false, "The prices come next.")] {
+        for size in [(38, 20), (120, 40)] {
+            let mut projection = with_talk(entries());
+            if works {
+                projection.runs[0].implementer.state = SessionState::Working { activity: "edits".to_owned() };
+            }
+            let mut rig = Rig::new(projection, size);
+            rig.press("Enter g G c");
+            let Some(Over::Compare(compare)) = rig.app.over.last() else { panic!("{}", rig.text()) };
+            let compare = if compare.role == Role::Implementer { compare } else { panic!("{}", rig.text()) };
+            assert_eq!(&*compare.after.text, newest);
+            let text = rig.text();
+            assert_eq!(text.contains("phase 1") && text.contains("→ phase 2"), works, "{text}");
+            assert!(text.contains("{ earlier"), "{text}");
+        }
+    }
+}
+
+/// Beside the list the findings can be copied as well, and what was copied where to is said.
+#[test]
+fn beside_the_list_the_messages_are_offered_below_the_line_of_the_run() {
+    let mut rig = Rig::new(reviews(), (120, 40));
+    assert_eq!(rig.press("y"), []);
+    let text = rig.text();
+    assert!(text.contains("the line of checkout") && text.contains("1  the total still rounds twice"), "{text}");
+    assert!(text.contains("codex: The key is good now."), "{text}");
+    let copied = rig.press("j Enter");
+    assert!(matches!(&copied[..], [Effect::Copy { text, .. }] if text == "the total still rounds twice"), "{copied:?}");
 }
 
 #[test]
