@@ -1,87 +1,35 @@
 //! Sizes, lengths and bytes that a screen must survive: cases U1, U3, U5 and U7.
 
 use proptest::prelude::*;
-use ratatui::Terminal;
-use ratatui::backend::CrosstermBackend;
 use ratatui::buffer::Buffer;
+use ratatui::{Terminal, TerminalOptions, Viewport};
 use trellis::model::command::{Refusal, Reply};
-use trellis::projection::Projection;
 use trellis::ui::app::{Msg, Then};
 use trellis::ui::draw;
 use trellis::ui::dump;
+use trellis::ui::terminal::cells::Cells;
 use trellis::ui::theme::{GLYPHS, Symbols, Theme};
 
+use super::frames::{views, ways};
 use super::{Rig, scenes};
-
-/// All scenes, with keys that open each screen and dialog.
-fn all_scenes() -> Vec<fn() -> Projection> {
-    vec![
-        scenes::empty,
-        || {
-            let mut all = scenes::all_standings();
-            all.sessions.truncate(8);
-            all
-        },
-        || scenes::one(scenes::run("checkout")),
-        || scenes::one(scenes::no_agreement()),
-        || scenes::one(scenes::look_first()),
-        || scenes::one(scenes::first_wait()),
-        scenes::many_scripts,
-        scenes::hostile,
-    ]
-}
-
-const WAYS: [&str; 27] = [
-    "",
-    "Enter",
-    "Enter Tab",
-    "Enter Tab Tab",
-    "Enter Enter",
-    "Enter Enter i",
-    "2",
-    "2 Enter",
-    "3",
-    "?",
-    ":",
-    "n",
-    "o",
-    "w Enter x",
-    "x",
-    "/ a",
-    "+",
-    "N",
-    "R",
-    "a",
-    "w",
-    "L",
-    "2 y",
-    "2 :",
-    "2 R",
-    "? / e",
-    "3 .",
-];
 
 #[test]
 fn u1_no_size_panics() {
-    for scene in all_scenes() {
-        for keys in WAYS {
-            let mut rig = Rig::new(scene(), (80, 24));
-            rig.press(keys);
-            for (width, height) in
-                (1..=60).step_by(11).flat_map(|width| (1..=20).step_by(5).map(move |height| (width, height)))
-            {
-                rig.send(Msg::Resize(width, height));
-                rig.draw();
-            }
+    for view in views() {
+        let mut rig = view.open((80, 24));
+        for (width, height) in
+            (1..=60).step_by(11).flat_map(|width| (1..=20).step_by(5).map(move |height| (width, height)))
+        {
+            rig.send(Msg::Resize(width, height));
+            rig.draw();
         }
     }
 }
 
 #[test]
 fn u1_too_small_is_said_in_one_line() {
-    for scene in all_scenes() {
-        let mut rig = Rig::new(scene(), (10, 3));
-        let text = rig.text();
+    for view in views() {
+        let text = view.scene((10, 3)).text();
         assert_eq!(text.lines().filter(|line| !line.trim().is_empty()).count(), 1, "{text}");
         assert!(text.contains("too"), "{text}");
     }
@@ -90,16 +38,17 @@ fn u1_too_small_is_said_in_one_line() {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(60))]
 
+    /// The scene of one view, and the way of another one.
     #[test]
     fn u1_any_screen_in_any_scene_survives_any_size(
-        scene in 0usize..8,
-        way in 0usize..27,
+        scene in 0..views().len() + 1,
+        way in 0..views().len(),
         sizes in proptest::collection::vec((1u16..=250, 1u16..=80), 1..6),
         more in proptest::collection::vec(0usize..12, 0..8),
     ) {
         let keys = ["j", "k", "PgDn", "PgUp", "G", "g", "Tab", "v", "<", ">", "[", "}"];
-        let mut rig = Rig::new(all_scenes()[scene](), sizes[0]);
-        rig.press(WAYS[way]);
+        let mut rig = views().get(scene).map_or_else(|| Rig::new(scenes::hostile(), sizes[0]), |view| view.scene(sizes[0]));
+        views()[way].lead(&mut rig);
         for (width, height) in sizes {
             rig.send(Msg::Resize(width, height));
             let text = dump::plain(&rig.draw());
@@ -167,15 +116,37 @@ fn u5_our_own_glyphs_have_ascii_counterparts() {
     }
 }
 
+/// A scene full of hostile words, at the end of each way.
+fn hostile_views(size: (u16, u16)) -> impl Iterator<Item = Rig> {
+    ways().into_iter().map(move |view| {
+        let mut rig = Rig::new(scenes::hostile(), size);
+        view.lead(&mut rig);
+        rig
+    })
+}
+
 #[test]
 fn u7_hostile_text_reaches_no_cell() {
-    for keys in WAYS {
-        for size in [(38, 20), (120, 40), (180, 50)] {
-            let mut rig = Rig::new(scenes::hostile(), size);
-            rig.press(keys);
+    for size in [(38, 20), (120, 40), (180, 50)] {
+        for mut rig in hostile_views(size) {
             assert_harmless(&rig.draw());
             rig.press("v v");
             assert_harmless(&rig.draw());
+        }
+    }
+}
+
+/// A text that is cut is cleaned before: wherever the cut is, nothing of a sequence stays as words.
+#[test]
+fn u7_no_cut_leaves_a_part_of_a_sequence() {
+    for keys in ["", "2", "2 y", "3", "Enter", "Enter Tab", "Enter Tab Tab", "Enter Tab Tab Tab", "n Enter", ":"] {
+        for width in (20..=140).step_by(7) {
+            let mut rig = Rig::new(scenes::hostile(), (width, 30));
+            rig.press(keys);
+            let text = rig.text();
+            for part in ["52;c", "]0;t", "]8;;", "[2J", "[31m", "[0m", "[6n", "[?1003", "5n"] {
+                assert!(!text.contains(part), "{part} after {keys} in {width} columns:\n{text}");
+            }
         }
     }
 }
@@ -214,18 +185,15 @@ fn u7_hostile_errors_and_replies_reach_no_cell() {
     }
 }
 
+/// The bytes are those of the program's own way to the terminal.
 #[test]
 fn u7_hostile_text_writes_no_sequence_to_the_terminal() {
-    for keys in WAYS {
-        let mut rig = Rig::new(scenes::hostile(), (120, 40));
-        rig.press(keys);
+    for mut rig in hostile_views((120, 40)) {
         let buffer = rig.draw();
         let mut bytes = Vec::new();
         {
-            let backend = CrosstermBackend::new(&mut bytes);
-            let area = buffer.area;
-            let options = ratatui::TerminalOptions { viewport: ratatui::Viewport::Fixed(area) };
-            let mut terminal = Terminal::with_options(backend, options).unwrap();
+            let options = TerminalOptions { viewport: Viewport::Fixed(buffer.area) };
+            let mut terminal = Terminal::with_options(Cells::new(&mut bytes), options).unwrap();
             terminal.draw(|frame| frame.buffer_mut().content.clone_from_slice(buffer.content())).unwrap();
         }
         let text = String::from_utf8(bytes).unwrap();

@@ -1,5 +1,7 @@
 //! Looks and manners (`dashboard.md` §7): themes, glyphs, the mouse.
 
+use std::collections::BTreeSet;
+
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use ratatui::style::{Color, Modifier};
@@ -9,7 +11,9 @@ use trellis::ui::draw;
 use trellis::ui::dump;
 use trellis::ui::theme::{GLYPHS, Symbols, THEMES, Theme};
 use unicode_segmentation::UnicodeSegmentation as _;
+use unicode_width::UnicodeWidthStr as _;
 
+use super::frames::views;
 use super::{Rig, scenes};
 
 /// Scenes, each with the ways of keys into it.
@@ -104,27 +108,34 @@ fn the_signs_are_those_of_the_manual() {
     }
 }
 
-/// A terminal may draw these in two columns: behind each stands a blank (or, in the strip of phases, the next sign), and
-/// none stands in the last column.
+/// A terminal may draw some of our signs in two columns: none of them stands in the last column, and behind each that stands
+/// for something is a blank (in the strip of phases the next sign). Lines and the signs inside of words cannot keep that.
 #[test]
 fn signs_of_ambiguous_width_are_followed_by_a_blank_and_end_no_row() {
+    const LINES: &str = "─═│┼├┤┬┴";
+    const IN_WORDS: &str = "·…–“”";
     let strip = "✓»■✗!●○◷‖·…";
-    for (world, ways) in worlds() {
+    let ambiguous = |sign: &str| GLYPHS.iter().any(|(glyph, _)| *glyph == sign) && sign.width_cjk() > sign.width();
+    let mut seen = BTreeSet::new();
+    for view in views() {
         for size in [(38, 20), (120, 40)] {
-            for keys in ways {
-                let buffer = frame(world.clone(), size, keys, &Theme::standard(true), Symbols::Unicode);
-                for y in 0..size.1 {
-                    for x in 0..size.0 {
-                        if !matches!(buffer[(x, y)].symbol(), "●" | "○" | "‖" | "■" | "◷") {
-                            continue;
-                        }
-                        assert!(x + 1 < size.0, "{keys}:\n{}", dump::plain(&buffer));
-                        let next = buffer[(x + 1, y)].symbol();
-                        assert!(next == " " || strip.contains(next), "{next} follows:\n{}", dump::plain(&buffer));
-                    }
+            let mut rig = view.open(size);
+            let buffer = rig.draw();
+            for (x, y) in (0..size.1).flat_map(|y| (0..size.0).map(move |x| (x, y))) {
+                let sign = buffer[(x, y)].symbol();
+                if !ambiguous(sign) || LINES.contains(sign) {
+                    continue;
                 }
+                seen.insert(sign.to_owned());
+                assert!(x + 1 < size.0, "{sign} ends a row:\n{}", dump::plain(&buffer));
+                let next = buffer[(x + 1, y)].symbol();
+                let is_apart = next == " " || (strip.contains(sign) && strip.contains(next));
+                assert!(IN_WORDS.contains(sign) || is_apart, "{next} follows {sign}:\n{}", dump::plain(&buffer));
             }
         }
+    }
+    for sign in ["●", "○", "‖", "■", "◷", "→", "…", "·"].into_iter().filter(|sign| ambiguous(sign)) {
+        assert!(seen.contains(sign), "{sign} is in no view");
     }
 }
 

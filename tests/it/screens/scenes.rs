@@ -364,6 +364,17 @@ pub fn pair_alone() -> RunView {
     run
 }
 
+/// The same at its end, agreed after three relays.
+pub fn pair_ended() -> RunView {
+    let mut run = ended("one-look", Standing::Done, "done", 0, 300);
+    run.key = pair_alone().key;
+    run.settings = pair_alone().settings;
+    run.phase = None;
+    run.sentence = "agreed".into();
+    run.stop_words = "agreed".into();
+    run
+}
+
 /// One session whose transcript is shown.
 pub fn one_session() -> Projection {
     let mut projection = one(run("checkout"));

@@ -1,6 +1,5 @@
 //! The conversation: how Markdown reads, what stands under an answer, comparing, copying, searching, following.
 
-use std::fmt::Write as _;
 use std::sync::Arc;
 
 use trellis::model::ids::Role;
@@ -9,8 +8,9 @@ use trellis::model::session::SessionState;
 use trellis::projection::{OpenPoint, Projection, Repeated, ThreadEntry, ThreadKind};
 use trellis::ui::app::{Effect, Msg, Over, Screen};
 
+use super::frames::{View, keep};
 use super::scenes::talks::{said, sent, tool, words};
-use super::{Rig, picture, scenes};
+use super::{Rig, scenes};
 
 /// One of everything that agents write.
 const RICH: &str = "# What was done\n\nThe **total** is rounded *once*, after tax; see `round()` in [the rules](docs/prices.md \"Price rules\").\n\n## Points\n\n1. no idempotency key, so a retry charges the customer twice\n   - the header is read and thrown away\n     1. in `src/checkout.rs:88`\n   - [x] a test for it\n   - [ ] a line in the manual\n2. ~~the log~~ holds no card number\n\n> The importer wants the columns in this order.\n>\n> > And no others.\n\n```rust\nlet total = round(sum(&cart, 2) * (1.0 + tax)); // once, and after tax only, as the rules say it\n```\n\n```diff\n@@ -86,3 +86,2 @@ fn total()\n-    let t = round(sum);\n-    charge(round(t * tax));\n+    charge(round(sum * tax));\n```\n\n| rule | before | after | 合計 |\n|:-----|-------:|:-----:|------|\n| discount | 12.50 | 12.5 | 一度だけ丸めます |\n| tax | 1900 | 19 | `rounded` after the discount, never before |\n\n### Left\n\n--- a/README.md\n+++ b/README.md\n@@ -1 +1 @@\n-Totals are rounded.\n+Totals are rounded once.\n\n* * *\n\n<details>\n<summary>Numbers</summary>\n</details>\n\nA note[^1] and <https://x.example/prices>.\n\n[^1]: Of the person who wrote the rules.\n";
@@ -23,23 +23,26 @@ fn with_talk(entries: Vec<ThreadEntry>) -> Projection {
     projection
 }
 
-fn keep(name: &str, sizes: &[(u16, u16)], projection: &Projection, keys: &str) {
-    let mut out = String::new();
-    for size in sizes {
-        let mut rig = Rig::new(projection.clone(), *size);
-        rig.press(keys);
-        let _ = writeln!(out, "== {}×{}\n{}", size.0, size.1, picture(&mut rig));
-    }
-    insta::with_settings!({ snapshot_path => "frames", prepend_module_to_snapshot => false, omit_expression => true }, {
-        insta::assert_snapshot!(name, out);
-    });
+/// The conversations that are kept as frames.
+pub fn views() -> Vec<View> {
+    let rich = || with_talk(vec![said("14:05:00", Role::Reviewer, words(RICH))]);
+    vec![
+        View::new("talk_markdown", rich, "Enter").sizes(&[(38, 80), (60, 70), (80, 70), (120, 70), (180, 60)]),
+        View::new("talk_markdown_sideways", rich, "Enter > > >").sizes(&[(38, 80)]),
+        View::new("talk_reviews", reviews, "Enter").sizes(&[(38, 30), (60, 30), (80, 30), (120, 40), (180, 50)]),
+        View::new("talk_compare", reviews, "Enter c"),
+    ]
+}
+
+/// Keeps one of them.
+fn keep_one(at: usize) {
+    keep(vec![views().swap_remove(at)]);
 }
 
 #[test]
 fn markdown_as_people_read_it() {
-    let talk = with_talk(vec![said("14:05:00", Role::Reviewer, words(RICH))]);
-    keep("talk_markdown", &[(38, 80), (60, 70), (120, 70)], &talk, "Enter");
-    keep("talk_markdown_sideways", &[(38, 80)], &talk, "Enter > > >");
+    keep_one(0);
+    keep_one(1);
 }
 
 /// Two reviews, the second of which names a point again.
@@ -95,7 +98,7 @@ fn a_point_that_was_named_before_is_marked_where_it_stands() {
     };
     assert!(text.contains("= 1. the total still rounds twice"), "{text}");
     assert!(text.contains("  1. there is no idempotency key") || !text.contains("idempotency"), "{text}");
-    keep("talk_reviews", &[(38, 30), (120, 40), (180, 50)], &reviews(), "Enter");
+    keep_one(2);
 }
 
 #[test]
@@ -117,7 +120,7 @@ fn two_answers_of_a_side_are_compared_word_by_word() {
     assert_eq!(rig.press("x x"), [], "nothing is ordered from here");
     rig.press("Esc");
     assert!(rig.app.over.is_empty());
-    keep("talk_compare", &[(38, 20), (60, 24), (120, 40), (180, 50)], &reviews(), "Enter c");
+    keep_one(3);
 }
 
 #[test]
