@@ -123,7 +123,7 @@ impl Engine {
         looks.settings.outside = Some(calls);
         self.tell(Seat::Screen(call.clone()));
         self.block_on(async { suspend_on_signal(call.clone(), &self.supervisor) });
-        self.come_back(call);
+        self.come_back(call.clone());
         looks.settings.fresh = Some(self.block_on(async { fresh_looks(&looks.home, &self.supervisor) }));
         let mut projections = self.handle.projections();
         projections.mark_unchanged();
@@ -135,6 +135,7 @@ impl Engine {
             supervisor: self.supervisor.clone(),
             home: self.home.clone(),
             tempo: self.tempo,
+            call,
             #[cfg(debug_assertions)]
             test_panic: looks.test_panic,
         };
@@ -313,6 +314,8 @@ struct Driver {
     supervisor: Supervisor,
     home: Home,
     tempo: Tempo,
+    /// What no reply tells reaches the person by this.
+    call: mpsc::Sender<ui::Outside>,
     #[cfg(debug_assertions)]
     test_panic: Option<String>,
 }
@@ -428,7 +431,7 @@ impl ui::Engine for Driver {
 
     fn go_to_pane(&self, session: SessionKey) {
         let transports = Arc::clone(&self.transports);
-        let supervisor = self.supervisor.clone();
+        let (supervisor, call) = (self.supervisor.clone(), self.call.clone());
         self.supervisor.spawn("go to pane", async move {
             let went = supervisor.blocking("go to pane", move || {
                 let live = live::discover(&transports).into_iter().find(|live| live.session == session);
@@ -436,7 +439,10 @@ impl ui::Engine for Driver {
                 pane.bring_to_front()
             });
             if let Some(Err(why)) = went.await {
-                tracing::warn!("can't go to the pane: {why}");
+                let words = format!("can't go to the pane: {why}");
+                tracing::warn!("{words}");
+                // The screen may be closed already.
+                let _ = call.send(ui::Outside::Say { words, is_error: true }).await;
             }
         });
     }
