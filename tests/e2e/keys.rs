@@ -1,41 +1,64 @@
 //! Every key of the manual's tables (`dashboard.md` §10), pressed in a real terminal of both sizes, table by table.
 //! The run stands still meanwhile: what a key does is seen by a text that comes, or by one that goes.
 
+use std::fs;
+use std::os::unix::fs::PermissionsExt as _;
+
 use super::demo::trellis;
 use super::stuck;
 use super::terminal::{NARROW, Terminal, WIDE};
 
-/// Keys, by tmux names, and the text that stands on the screen afterwards; with `!` in front, that does not.
+/// Keys, by tmux names, and what stands on the screen afterwards and not before: texts with ` & ` between them, with `!` in
+/// front one that is gone.
 type Step = (&'static [&'static str], &'static str);
 
+fn holds(screen: &str, texts: &str) -> bool {
+    let flat = Terminal::flat(screen);
+    texts.split(" & ").all(|text| match text.strip_prefix('!') {
+        Some(gone) => !flat.contains(gone),
+        None => flat.contains(text),
+    })
+}
+
 fn walk(terminal: &Terminal, steps: &[Step]) {
-    let mut lent = false;
-    for (keys, text) in steps {
-        let holds = |screen: &str| match text.strip_prefix('!') {
-            Some(gone) => !Terminal::flat(screen).contains(gone),
-            None => Terminal::flat(screen).contains(text),
-        };
-        // Terminals send Alt-x as Esc and x: a key that follows Esc at once is another one, so Esc has to show.
-        if *keys == ["Escape"] {
-            terminal.wait("what Esc is to close", |screen| !screen.trim().is_empty() && !holds(screen));
-        }
-        if lent {
-            // A key that came while a program had the terminal was that program's.
-            terminal.press_until(keys, text, holds);
-        } else {
-            terminal.press_then(keys, text, holds);
-        }
-        lent = matches!(*keys, ["e" | "C-g"]);
-        if *keys == ["e"] {
-            // The pager has the terminal meanwhile, and would take the next key.
-            std::thread::park_timeout(std::time::Duration::from_millis(800));
-        }
+    for (keys, texts) in steps {
+        // What stands there already would be no work of the key. And Esc has to show before the next key comes: terminals
+        // send Alt-x as Esc and x.
+        let before = format!("{keys:?} is to bring what is not there yet: {texts}");
+        terminal.wait(&before, |screen| !screen.trim().is_empty() && !holds(screen, texts));
+        terminal.press_then(keys, texts, |screen| holds(screen, texts));
     }
+}
+
+/// The person's programs: the editor puts a line in front of the text, the pager keeps the text.
+const PROGRAMS: &str = "EDITOR=$HOME/editor PAGER=$HOME/pager";
+
+/// Puts them in their places.
+fn install_programs(terminal: &Terminal) {
+    for (name, lines) in [
+        ("editor", "{ echo OUTSIDE; cat \"$1\"; } > \"$1.new\"\ncat \"$1.new\" > \"$1\""),
+        ("pager", "cp \"$1\" \"$HOME/paged\""),
+    ] {
+        let file = terminal.folder.path().join(name);
+        fs::write(&file, format!("#!/bin/sh\n{lines}\n")).unwrap();
+        fs::set_permissions(&file, fs::Permissions::from_mode(0o755)).unwrap();
+    }
+}
+
+/// A key gives the person's pager a text with these words; afterwards the terminal is trellis's again.
+fn pages(terminal: &Terminal, keys: &[&str], words: &str) {
+    let paged = terminal.folder.path().join("paged");
+    let _ = fs::remove_file(&paged);
+    let is_paged = |_: &str| fs::read_to_string(&paged).is_ok_and(|text| text.contains(words));
+    terminal.press_then(keys, &format!("the pager gets “{words}”"), is_paged);
+    // Until then keys are the other program's.
+    terminal.wait("the screen again", |screen| terminal.fact("alternate_on") == "1" && !screen.trim().is_empty());
 }
 
 /// A run that waits for its reviewer for ever, and the list of runs in view.
 fn still(size: (u16, u16), variables: &str) -> Terminal {
     let terminal = Terminal::open_as(size, variables);
+    install_programs(&terminal);
     stuck::in_review(&terminal, &stuck::script("", "{ silence = true }"));
     terminal.trellis("demo");
     terminal.wait_for("phase 1");
@@ -60,12 +83,17 @@ fn settle(terminal: &Terminal) -> String {
 /// A run that was played to its end, in three phases, and its conversation in view.
 fn played(size: (u16, u16), variables: &str) -> Terminal {
     let terminal = Terminal::open_as(size, variables);
+    install_programs(&terminal);
     let played = trellis(&terminal.home()).args(["demo", "--headless", "--speed", "50"]).output().unwrap();
     assert!(played.status.success(), "{}", String::from_utf8_lossy(&played.stderr));
     terminal.trellis("demo");
     terminal.wait_for("✓ shop");
     // The second one goes on to the conversation, which has the keys already where it stands beside the list.
-    walk(&terminal, &[(&["Enter"], "completed"), (&["Enter"], "COMPLETED")]);
+    if size == NARROW {
+        walk(&terminal, &[(&["Enter"], "completed"), (&["Enter"], "COMPLETED")]);
+    } else {
+        walk(&terminal, &[(&["Enter"], "▸conversation")]);
+    }
     terminal
 }
 
@@ -101,8 +129,13 @@ fn at_both_sizes(test: impl Fn((u16, u16))) {
 fn keys_that_count_everywhere() {
     at_both_sizes(|size| {
         let terminal = still(size, "");
-        // A wide screen shows the list anyway.
-        let out: Step = if size == NARROW { (&["Escape"], "1 going") } else { (&["h"], "ask build REVIEW") };
+        // A wide screen shows list, phases, relays and conversation anyway: what has the keys is marked.
+        let is_narrow = size == NARROW;
+        let pick = |narrow: &'static str, wide: &'static str| if is_narrow { narrow } else { wide };
+        let (inside, phases) = (pick("ask build REVIEW", "▸conversation"), pick("phase relays took", "!▸conversation"));
+        let (relays, phases_again) =
+            (pick("relays of phase 1", "▸ 1 → codex"), pick("phase relays took", "!▸ 1 → codex"));
+        let out: Step = if is_narrow { (&["Escape"], "1 going") } else { (&["h"], "!▸conversation") };
         let steps: &[Step] = &[
             (&["2"], "live of"),
             (&["3"], "decisions · follows"),
@@ -122,34 +155,33 @@ fn keys_that_count_everywhere() {
             (&["Space"], "follows"),
             (&["1"], "!decisions · follows"),
             // In: three keys. Out: four.
-            (&["Enter"], "ask build REVIEW"),
+            (&["Enter"], inside),
             out,
-            (&["l"], "ask build REVIEW"),
-            (&["Tab"], "phase relays took"),
-            (&["Tab"], "relays of phase 1"),
-            (&["BTab"], "phase relays took"),
+            (&["l"], inside),
+            (&["Tab"], phases),
+            (&["Tab"], relays),
+            (&["BTab"], phases_again),
             (&["!"], "nothing needs you"),
             (&["?"], "keys · a run"),
-            (&["/"], "/"),
-            (&["d", "r", "a", "w", "Enter"], "draw everything again"),
+            (&["/", "d", "r", "a", "w", "Enter"], "draw everything again & !skip this phase"),
             (&["q"], "!keys · a run"),
             (&["?"], "keys · a run"),
             (&["h"], "!keys · a run"),
             (&["?"], "keys · a run"),
             (&["?"], "!keys · a run"),
-            (&[":"], "all actions"),
-            (&["s", "k", "i", "p"], "skip this phase"),
-            (&["C-u"], "pause"),
+            (&[":"], "letters filter"),
+            (&["s", "k", "i", "p"], "skip this phase & !pause or go on"),
+            (&["C-u"], "pause or go on"),
             (&["Escape"], "!Enter do it"),
             (&["m"], "mouse on"),
             (&["m"], "mouse off"),
-            (&["C-l"], "ask build REVIEW"),
             (&["q"], "1 run is going"),
             (&["Escape"], "!1 run is going"),
             (&["C-c"], "1 run is going"),
             (&["n"], "!1 run is going"),
         ];
         walk(&terminal, steps);
+        draws_everything_again(&terminal, &["C-l"]);
         for back in [&["h"], &["Left"], &["BSpace"]] {
             let steps: &[Step] =
                 &[(&["2"], "live of"), (&["Enter"], "v detail"), (back, "!v detail"), (&["1"], "phase 1")];
@@ -157,6 +189,35 @@ fn keys_that_count_everywhere() {
             walk(&terminal, &[(&["?"], "keys · "), (back, "!keys · ")]);
         }
         walk(&terminal, &[(&["2"], "live of"), (&["Right"], "v detail"), (&["1"], "phase 1")]);
+        leave(&terminal);
+    });
+}
+
+/// A key sends words that stand still once more.
+fn draws_everything_again(terminal: &Terminal, keys: &[&str]) {
+    settle(terminal);
+    let sent = terminal.record("sent");
+    let again = |_: &str| fs::read(&sent).is_ok_and(|bytes| String::from_utf8_lossy(&bytes).contains("REVIEW"));
+    std::thread::park_timeout(std::time::Duration::from_millis(1_500));
+    assert!(!again(""), "what stands still is not sent");
+    terminal.press_then(keys, "everything is sent", again);
+    terminal.tmux(&["pipe-pane", "-t", "t"]);
+}
+
+/// `!` goes to a run that needs a person, from wherever it is pressed.
+#[test]
+fn the_key_to_the_next_run_that_needs_you() {
+    at_both_sizes(|size| {
+        let terminal = Terminal::open(size);
+        stuck::in_review(&terminal, &stuck::script("", "{ silence = true }"));
+        stuck::pause_pair(&terminal.home(), "session_changed");
+        terminal.trellis("demo");
+        terminal.wait_for("phase 1");
+        settle(&terminal);
+        let banner = "knows nothing of the old one";
+        let steps: &[Step] =
+            &[(&["2"], "live of"), (&["!"], banner), (&["3"], "decisions · follows"), (&["!"], banner)];
+        walk(&terminal, steps);
         leave(&terminal);
     });
 }
@@ -171,7 +232,7 @@ fn keys_of_the_help_and_of_the_palette() {
         there_and_back(&terminal, &["NPage", "Space"], "PPage");
         there_and_back(&terminal, &["j"], "Up");
         there_and_back(&terminal, &["G"], "g");
-        walk(&terminal, &[(&["/"], "/"), (&["z", "q", "Enter"], "zq"), (&["Escape"], "!keys · ")]);
+        walk(&terminal, &[(&["/", "z", "q", "Enter"], "zq"), (&["Escape"], "!keys · ")]);
         walk(&terminal, &[(&[":"], "Enter do it")]);
         there_and_back(&terminal, &["Down", "C-n"], "Up");
         there_and_back(&terminal, &["Down"], "C-p");
@@ -193,10 +254,13 @@ fn keys_of_the_help_and_of_the_palette() {
 fn keys_of_what_happened_since_you_looked() {
     at_both_sizes(|size| {
         let terminal = still(size, "");
-        walk(&terminal, &[(&["x"], "stop shop?"), (&["x"], "stopped"), (&["r"], "first answer"), (&["1"], "ended")]);
+        walk(&terminal, &[(&["x"], "stop shop?"), (&["x"], "stopped"), (&["r"], "first answer")]);
+        if size == NARROW {
+            walk(&terminal, &[(&["1"], "ended")]);
+        }
         leave(&terminal);
         let state = terminal.home().join("state.toml");
-        let text = std::fs::read_to_string(&state).unwrap();
+        let text = fs::read_to_string(&state).unwrap();
         let early = |line: &str| {
             if line.starts_with("looked_at") {
                 "looked_at = \"2026-01-01T00:00:00Z\"".to_owned()
@@ -206,7 +270,7 @@ fn keys_of_what_happened_since_you_looked() {
         };
         let lines: Vec<String> = text.lines().map(early).collect();
         let again = || {
-            std::fs::write(&state, lines.join("\n")).unwrap();
+            fs::write(&state, lines.join("\n")).unwrap();
             terminal.trellis("demo");
             terminal.wait_for("since you looked");
             // The key that opens the summary does nothing else; one of a screen that just came is taken for it.
@@ -266,13 +330,13 @@ fn keys_of_a_run() {
         let terminal = still(size, "");
         let steps: &[Step] = &[
             (&["t"], "has no pane"),
-            (&["T"], "has no pane"),
             (&["o"], "options · shop"),
             (&["Escape"], "!options · shop"),
+            (&["T"], "has no pane"),
             (&["L"], "log · shop"),
             (&["Escape"], "!log · shop"),
-            (&["R"], "rename"),
-            (&["C-u"], "name"),
+            (&["R"], "▸name"),
+            (&["C-u"], "!▸name shop"),
             (&["m", "i", "n", "e"], "mine"),
             (&["C-s"], "![ save ]"),
             // Beside the list the messages of the run are offered below its line.
@@ -280,12 +344,12 @@ fn keys_of_a_run() {
             (&["Escape"], "mine"),
             (&["w"], "write to"),
             (&["Escape"], "!write to"),
-            (&["f"], "session"),
+            (&["f"], "no session was replaced"),
             (&["b"], "both agents are there"),
-            (&["A"], "first"),
-            (&["F"], "wait"),
-            (&["+"], "cap"),
-            (&["="], "cap"),
+            (&["+"], "only after the cap"),
+            (&["A"], "only the first phase"),
+            (&["="], "only after the cap"),
+            (&["F"], "nothing waits for"),
             (&["s"], "skip phase 1 of mine?"),
             (&["n"], "no: nothing was sent"),
             (&["a"], "The last fix is not reviewed"),
@@ -293,8 +357,8 @@ fn keys_of_a_run() {
             (&["r"], "review phase 1 of mine again, count from 0?"),
             (&["n"], "no: nothing was sent"),
             (&["D"], "stop it first"),
-            (&["p"], "paused"),
-            (&["p"], "going"),
+            (&["p"], "paused by you"),
+            (&["p"], "!paused by you"),
             (&["x"], "stop mine?"),
             (&["x"], "stopped"),
             (&["D"], "remove mine from trellis?"),
@@ -306,6 +370,26 @@ fn keys_of_a_run() {
     });
 }
 
+/// `F`: what came is relayed now, although more could follow for a while.
+#[test]
+fn the_key_that_waits_no_longer() {
+    at_both_sizes(|size| {
+        let terminal = Terminal::open(size);
+        let script = stuck::script("", "{ say = \"One remark: give the part a name.\" }");
+        let script = script.replace("debounce = 600", "debounce = 4000000");
+        let file = terminal.folder.path().join("script.toml");
+        fs::write(&file, script).unwrap();
+        terminal.trellis(&format!("demo --speed 20 --script {}", file.display()));
+        let flat = |screen: &str| Terminal::flat(screen);
+        terminal.wait("its review", |screen| flat(screen).contains("codex has answered"));
+        let asks = "relay now, without waiting longer?";
+        terminal.press_then(&["F"], asks, |screen| flat(screen).contains(asks));
+        let goes = |screen: &str| !flat(screen).contains(asks) && !flat(screen).contains("codex has answered");
+        terminal.press_then(&["F"], "relay 2", |screen| goes(screen) && flat(screen).contains("relay 2 of 10"));
+        leave(&terminal);
+    });
+}
+
 #[test]
 fn keys_of_the_list_of_runs() {
     at_both_sizes(|size| {
@@ -313,10 +397,10 @@ fn keys_of_the_list_of_runs() {
         let steps: &[Step] = &[
             (&["."], "all runs"),
             (&["."], "last 7 days"),
-            (&["n"], "Ctrl-t swaps"),
-            (&["Escape"], "!Ctrl-t swaps"),
-            (&["N"], "Ctrl-t swaps"),
-            (&["Escape"], "!Ctrl-t swaps"),
+            (&["n"], "[ start ] & new run"),
+            (&["Escape"], "![ start ]"),
+            (&["N"], "[ start ] & new pair"),
+            (&["Escape"], "![ start ]"),
             (&["/"], "Esc clear"),
             (&["z", "z"], "No run holds"),
             (&["C-u"], "phase 1"),
@@ -330,48 +414,57 @@ fn keys_of_the_list_of_runs() {
 #[test]
 fn keys_of_a_run_and_its_conversation() {
     at_both_sizes(|size| {
-        let terminal = played(size, "PAGER=cat EDITOR=true");
+        let terminal = played(size, PROGRAMS);
         let steps: &[Step] = &[
             (&["v"], "answers and tools"),
             (&["v"], "and thinking"),
-            (&["v"], "answers"),
+            (&["v"], "!and thinking"),
             (&["g"], "Please build the cart"),
             (&["G"], "COMPLETED"),
             // By phase and by relay, from the end to the beginning and back.
             (&["["], "`src/checkout.rs` adds up the"),
             (&["["], "Prices are whole cents"),
             (&["["], "The cart is in"),
-            (&["]"], "Prices are whole cents"),
-            (&["]"], "`src/checkout.rs` adds up the"),
-            (&["]"], "COMPLETED"),
         ];
+        walk(&terminal, steps);
+        // On a wide screen the beginnings of the later ones are in view already: one that goes tells as much.
+        let steps: &[Step] = if size == NARROW {
+            &[(&["]"], "Prices are whole cents"), (&["]"], "`src/checkout.rs` adds up the"), (&["]"], "COMPLETED")]
+        } else {
+            &[(&["]"], "!Adding the same article twice"), (&["]"], "!Whole cents, no rounding"), (&["]"], "COMPLETED")]
+        };
         walk(&terminal, steps);
         there_and_back(&terminal, &["{"], "G");
         walk(&terminal, &[(&["{"], "G follows")]);
         there_and_back(&terminal, &["{"], "}");
         let steps: &[Step] = &[
-            (&["G"], "COMPLETED"),
+            (&["G"], "!G follows"),
             (&["/"], "Esc clear"),
             (&["c", "e", "n", "t", "s", "Enter"], "5/5"),
             (&["N"], "4/5"),
             (&["n"], "5/5"),
             (&["Escape"], "!5/5"),
-            (&["G"], "COMPLETED"),
-            (&["c"], "c other"),
-            (&["c"], "codex"),
+        ];
+        walk(&terminal, steps);
+        // The newest answer is what is compared and opened.
+        terminal.keys(&["G"]);
+        settle(&terminal);
+        let is_narrow = size == NARROW;
+        let steps: &[Step] = &[
+            (&["c"], if is_narrow { "c other & claude" } else { "c other side & claude: " }),
+            (&["c"], if is_narrow { "c other & codex" } else { "c other side & codex: " }),
             (&["{"], "-One remark"),
             (&["}"], "!-One remark"),
             (&["y"], "copied the comparison of codex"),
-            (&["Escape"], "!c other side"),
-            (&["y", "Enter"], "copied"),
-            (&["e"], "G"),
+            (&["Escape"], "!c other"),
+            (&["y", "Enter"], "copied & !of codex"),
         ];
         walk(&terminal, steps);
+        pages(&terminal, &["e"], "COMPLETED");
         leave(&terminal);
         let terminal = still(size, "");
         let steps: &[Step] = &[
-            (&["Enter"], "ask build REVIEW"),
-            (&["g"], "pub fn part() ->"),
+            (&["Enter"], if size == NARROW { "ask build REVIEW" } else { "▸conversation" }),
             (&[">"], "!pub fn part() ->"),
             (&["<"], "pub fn part() ->"),
         ];
@@ -383,22 +476,21 @@ fn keys_of_a_run_and_its_conversation() {
 #[test]
 fn keys_of_sessions_and_of_a_transcript() {
     at_both_sizes(|size| {
-        let terminal = still(size, "PAGER=cat EDITOR=true");
+        let terminal = still(size, PROGRAMS);
         let steps: &[Step] = &[
             (&["2"], "live of"),
-            (&["n"], "Ctrl-t swaps"),
-            (&["Escape"], "!Ctrl-t swaps"),
-            (&["N"], "Ctrl-t swaps"),
-            (&["Escape"], "!Ctrl-t swaps"),
-            (&["t"], "pane"),
+            (&["n"], "[ start ] & new run"),
+            (&["Escape"], "![ start ]"),
+            (&["N"], "[ start ] & new pair"),
+            (&["Escape"], "![ start ]"),
+            (&["t"], "has no pane"),
             (&["b"], "it is alive"),
-            (&["R"], "rename"),
-            (&["C-u"], "name"),
-            (&["s", "i", "d", "e"], "side"),
+            (&["R"], "▸name"),
+            (&["C-u", "s", "i", "d", "e"], "▸name side"),
             (&["C-s"], "![ save ]"),
-            (&["y"], "resume command"),
-            (&["j"], "resume command"),
-            (&["Enter"], "copied"),
+            (&["y"], "▸id"),
+            (&["j"], "▸path of the transcript"),
+            (&["Enter"], "copied the transcript's path"),
             (&["z"], "hidden until it changes"),
             (&["."], "all sessions"),
             (&["."], "last 7 days"),
@@ -412,15 +504,15 @@ fn keys_of_sessions_and_of_a_transcript() {
             (&["v"], "answers and tools"),
             (&["w"], "Ctrl-s send"),
             (&["Escape"], "!Ctrl-s send"),
-            (&["t"], "pane"),
+            (&["n"], "look for something with / first"),
+            (&["t"], "has no pane"),
+            (&["N"], "look for something with / first"),
             (&["b"], "it is alive"),
             (&["y"], "resume command"),
             (&["Escape"], "!resume command"),
-            (&["n"], "look for something with / first"),
-            (&["N"], "look for something with / first"),
-            (&["e"], "v detail"),
         ];
         walk(&terminal, steps);
+        pages(&terminal, &["e"], "part");
         leave(&terminal);
         // By turns and by matches, where there is more than one of each.
         let terminal = played(size, "");
@@ -447,20 +539,20 @@ fn keys_of_sessions_and_of_a_transcript() {
 #[test]
 fn keys_of_the_log() {
     at_both_sizes(|size| {
-        let terminal = still(size, "PAGER=cat EDITOR=true");
+        let terminal = still(size, PROGRAMS);
         let steps: &[Step] = &[
             (&["3"], "decisions · follows"),
             (&["."], "everything · "),
             (&["."], "decisions · "),
             (&["y"], "copied the line"),
-            (&["e"], "decisions · "),
-            (&["/"], "Esc clear"),
-            (&["r", "e", "l", "a", "y", "Enter"], "of /relay · "),
-            (&["N"], "newer"),
-            (&["n"], "of /relay · "),
-            (&["Escape"], "decisions · "),
-            (&["Escape"], "!decisions · "),
         ];
+        walk(&terminal, steps);
+        pages(&terminal, &["e"], "(");
+        let steps: &[Step] = &[(&["/"], "Esc clear"), (&["r", "e", "l", "a", "y", "Enter"], "of /relay · ")];
+        walk(&terminal, steps);
+        // To the match before, and back to the one after it.
+        there_and_back(&terminal, &["N"], "n");
+        let steps: &[Step] = &[(&["Escape"], "!of /relay"), (&["Escape"], "!decisions · ")];
         walk(&terminal, steps);
         leave(&terminal);
     });
@@ -483,7 +575,8 @@ fn q_leaves_from_the_preview_of_a_relay() {
 #[test]
 fn keys_of_the_preview_and_of_the_editor() {
     at_both_sizes(|size| {
-        let terminal = Terminal::open_as(size, "EDITOR=true PAGER=cat");
+        let terminal = Terminal::open_as(size, PROGRAMS);
+        install_programs(&terminal);
         terminal.trellis("demo --scene look-first --speed 10");
         terminal.wait_for("phase 1");
         if size.0 < 100 {
@@ -513,9 +606,9 @@ fn keys_of_the_preview_and_of_the_editor() {
             (&["n"], "no: nothing was sent"),
             (&["Enter"], "send relay 1 to codex?"),
             (&["n"], "no: nothing was sent"),
-            (&["e"], "Enter send"),
+            (&["e"], "OUTSIDE"),
             (&["Escape"], "!Enter send"),
-            (&["Enter"], "Enter send"),
+            (&["Enter"], "Enter send & OUTSIDE"),
             (&["h"], "!Enter send"),
             (&["Enter"], "Enter send"),
             (&["Left"], "!Enter send"),
@@ -526,18 +619,18 @@ fn keys_of_the_preview_and_of_the_editor() {
             (&["i"], "as it will be sent"),
             (&["q", "x", "p", "Enter", "Tab"], "qxp"),
             (&["C-r"], "the original text again?"),
-            (&["y"], "!qxp"),
+            (&["y"], "!qxp & !OUTSIDE"),
             (&["z", "q", "Space", "x", "y"], "zq xy"),
             (&["C-w"], "!xy"),
             (&["C-u"], "!zq"),
             (&["q", "j", "C-a", "z", "C-e"], "zqj"),
             (&["C-u"], "!zqj"),
-            (&["k", "e", "p", "t"], "kept"),
-            (&["C-a", "C-k"], "!kept"),
+            (&["w", "x", "y", "z"], "wxyz"),
+            (&["C-a", "C-k"], "!wxyz"),
             (&["m", "i", "n", "e"], "mine"),
-            (&["C-g"], "as it will be sent"),
+            (&["C-g"], "OUTSIDE & mine"),
             (&["Escape"], "!as it will be sent"),
-            (&["i"], "mine"),
+            (&["i"], "as it will be sent & OUTSIDE & mine"),
             (&["C-s"], "!as it will be sent"),
         ];
         walk(&terminal, steps);
@@ -548,27 +641,28 @@ fn keys_of_the_preview_and_of_the_editor() {
 #[test]
 fn keys_of_a_form() {
     at_both_sizes(|size| {
-        let terminal = still(size, "EDITOR=true");
+        let terminal = still(size, PROGRAMS);
         let steps: &[Step] = &[
-            (&["n"], "Starting sends nothing"),
-            (&["C-t"], "new run"),
-            (&["Tab"], "new run"),
-            (&["Tab"], "Enter pick"),
+            (&["n"], "▸[ start ]"),
+            (&["C-t"], "builds codex"),
+            (&["C-t"], "builds claude"),
+            (&["Tab"], "▸[ start and ask now ]"),
+            (&["Tab"], "▸builds"),
             (&["Enter"], "who builds"),
             (&["Escape"], "!who builds"),
-            (&["Down"], "Enter pick"),
-            (&["Up"], "Enter pick"),
-            (&["Tab", "Tab"], "Enter pick"),
+            (&["Down"], "▸reviews"),
+            (&["Up"], "▸builds"),
+            (&["Tab", "Tab"], "▸phase 1"),
             (&["Space"], "its last answer"),
-            (&["BTab"], "Enter pick"),
-            (&["Escape"], "!Tab field"),
+            (&["BTab"], "▸reviews"),
+            (&["Escape"], "!▸reviews"),
             // What was filled in is there again.
             (&["n"], "its last answer"),
-            (&["Escape"], "!Tab field"),
+            (&["Escape"], "!its last answer"),
             (&["o"], "options · shop"),
-            (&["Tab", "Tab", "Tab", "Tab", "Tab", "Tab", "Tab"], "Enter edit"),
-            (&["C-g"], "Enter edit"),
-            (&["Escape"], "!Tab field"),
+            (&["Tab", "Tab", "Tab", "Tab", "Tab", "Tab", "Tab"], "▸ask standard"),
+            (&["C-g"], "▸ask yours: OUTSIDE"),
+            (&["Escape"], "!options · shop"),
             (&["o"], "options · shop"),
             (&["C-u", "7", "C-s"], "of 7"),
         ];

@@ -1,16 +1,18 @@
 //! Starting agents from the command line and by a key, in a real terminal; the programs are stand-ins.
 
 use std::fs;
+use std::io::Write as _;
 use std::os::unix::fs::PermissionsExt as _;
 use std::process::Command;
 
 use crate::terminal::{NARROW, Terminal, WIDE};
 
 /// A terminal in which `claude` and `codex` are stand-ins that keep their files below the test's own folder.
-fn terminal(size: (u16, u16)) -> Option<Terminal> {
+pub fn terminal(size: (u16, u16)) -> Option<Terminal> {
     let said = Command::new("python3").args(["-c", "import sys; print(sys.executable)"]).output();
     let Ok(said) = said else {
-        println!("skipped: no python3");
+        // Not by `println!`, which is kept back for a test that passes.
+        let _ = writeln!(std::io::stderr(), "skipped: no python3");
         return None;
     };
     let python = String::from_utf8_lossy(&said.stdout).trim().to_owned();
@@ -36,7 +38,7 @@ fn terminal(size: (u16, u16)) -> Option<Terminal> {
     Some(terminal)
 }
 
-fn starts(terminal: &Terminal) -> Vec<Vec<String>> {
+pub fn starts(terminal: &Terminal) -> Vec<Vec<String>> {
     let log = fs::read_to_string(terminal.folder.path().join("fake/starts")).unwrap_or_default();
     log.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
 }

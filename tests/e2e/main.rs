@@ -27,6 +27,7 @@ mod keys;
 mod kills;
 mod launch;
 mod leaving;
+mod panes;
 mod pictures;
 mod printed;
 mod real_agents;
