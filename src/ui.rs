@@ -24,6 +24,7 @@ pub mod line_edit;
 pub mod list;
 pub mod look;
 pub mod markdown;
+pub mod meaning;
 pub mod menu;
 pub mod notes;
 pub mod order;

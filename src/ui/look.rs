@@ -176,7 +176,7 @@ impl App {
         match action {
             Action::Help => return self.act(Action::Help, Some(key)),
             Action::GoToPane => {
-                let side = waiting.map_or_else(|| super::order_keys::at_work(&run), |waiting| waiting.to);
+                let side = waiting.map_or_else(|| super::meaning::at_work(&run), |waiting| waiting.to);
                 let view = if side == Role::Implementer { &run.implementer } else { &run.reviewer };
                 return self.go_to_pane(view.session.key(), view.transport, &view.label, &view.place);
             }

@@ -178,7 +178,7 @@ fn needs_approval() {
         stuck::in_review(&terminal, &stuck::script("", beat));
         terminal.trellis("demo --speed 20");
         let last = (&["x"][..], "stop shop?");
-        banner(&terminal, "needs_approval", &["asks for approval", "answer it in codex's pane"], &[PANE], last);
+        banner(&terminal, "needs_approval", &["asks for approval", "Answer it where codex runs."], &[PANE], last);
     });
 }
 

@@ -341,7 +341,7 @@ fn keys_of_a_run() {
             (&["C-s"], "![ save ]"),
             // Beside the list the messages of the run are offered below its line.
             (&["y"], "the line of mine"),
-            (&["Escape"], "mine"),
+            (&["Escape"], "!the line of mine"),
             (&["w"], "write to"),
             (&["Escape"], "!write to"),
             (&["f"], "no session was replaced"),

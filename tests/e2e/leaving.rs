@@ -136,7 +136,7 @@ fn the_question_at_the_end_names_all_three_ways() {
     let wanted = "1 run is going: q quit, it waits for the next start · b go on in the background · Esc stay";
     assert!(words.contains(wanted), "{asked}");
     terminal.keys(&["Escape"]);
-    terminal.wait_for("you stay");
+    terminal.wait_for("trellis stays open");
     terminal.press_until(&["q", "q"], "the end", |screen| screen.contains("ended 0"));
     assert_eq!(claim(&terminal.home()), None, "nobody drives");
 }

@@ -92,7 +92,7 @@ fn demo(size: (u16, u16)) -> Terminal {
 fn pictures_of_a_side_pane() {
     let terminal = demo(NARROW);
     draw(&terminal, &["assets/run.svg", "docs/pictures/run.svg"]);
-    terminal.press_for(&["c"], "other side");
+    terminal.press_for(&["c"], "c other");
     draw(&terminal, &["docs/pictures/compare.svg"]);
     terminal.press_for(&["Escape"], "ask ─");
     terminal.press_for(&["Escape"], "trellis ");

@@ -160,9 +160,10 @@ fn every_signal_that_ends_it_leaves_a_clean_terminal() {
     // While a program has the terminal its end is waited for: what it holds is the person's.
     let pager = program(&terminal, "pager", "echo a pager has it\nread -r line\n");
     terminal.run(&format!("export PAGER={pager}"));
-    terminal.trellis("demo --speed 10");
+    terminal.trellis("demo --scene look-first --speed 10");
     terminal.wait("the dashboard", |screen| screen.contains("shop") && terminal.fact("alternate_on") == "1");
     terminal.keys(&["Enter"]);
+    terminal.wait_for("Enter look");
     terminal.press_then(&["e"], "a pager", |screen| screen.contains("a pager has it"));
     signal(&terminal, "TERM");
     terminal.keys(&["Enter"]);

@@ -104,7 +104,7 @@ fn programs_are_started_in_known_places_only() {
             ("src/agent/tmux/opening.rs", "tmux, on a socket by name"),
             ("src/boot/background.rs", "trellis itself, as a driver in the background"),
             ("src/tell/carry.rs", "the person's notify_command, and tmux's message line"),
-            ("src/ui/shell.rs", "the person's editor and pager"),
+            ("src/ui/outside.rs", "the person's editor and pager"),
         ],
     );
 }

@@ -91,10 +91,32 @@ impl<R: Records, T: Transcripts, A: Agents> Core<R, T, A> {
         if is_changed && let Some(reply) = self.control_changed(target, control, now)? {
             return Ok(reply);
         }
+        if *control == Control::Resume {
+            self.refuse_going_nowhere(target, now)?;
+        }
         match target {
             RecordKey::Run(id) => self.control_run(id, control, now),
             RecordKey::Pair(id) => self.control_pair(id, control, now),
         }
+    }
+
+    /// Refuses a person's order to go on where that would stop again at once, for a side that is not there.
+    fn refuse_going_nowhere(&self, target: &RecordKey, now: Timestamp) -> Result<(), Refusal> {
+        let (paused, plan) = match target {
+            RecordKey::Run(id) => {
+                let held = self.books.run(id).ok_or_else(|| unknown(target))?;
+                let of_pair = self.current_pair(id).filter(|pair| pair.record.is_active());
+                let paused = held.record.paused_reason.or_else(|| of_pair.and_then(|pair| pair.record.paused_reason));
+                let scene = self.shown_scene(&held.record.implementer, &held.record.reviewer, now);
+                (paused, plan::of_run(&held.record, &self.books.pairs_of(&held.record), &scene))
+            }
+            RecordKey::Pair(id) => {
+                let held = self.books.pair(id).ok_or_else(|| unknown(target))?;
+                let scene = self.shown_scene(&held.record.implementer, &held.record.reviewer, now);
+                (held.record.paused_reason, plan::of_pair(&held.record, &scene))
+            }
+        };
+        paused.and_then(|reason| plan.stops_again(reason)).map_or(Ok(()), |why| Err(Refusal::not_now(why)))
     }
 
     /// Refuses an order that was meant for another state of the record.
@@ -125,9 +147,6 @@ impl<R: Records, T: Transcripts, A: Agents> Core<R, T, A> {
         let held = self.books.run(id).ok_or_else(|| unknown(&key))?;
         let pairs = self.books.pairs_of(&held.record);
         let scene = self.shown_scene(&held.record.implementer, &held.record.reviewer, now);
-        let of_pair = self.current_pair(id).filter(|pair| pair.record.is_active());
-        let paused = held.record.paused_reason.or_else(|| of_pair.and_then(|pair| pair.record.paused_reason));
-        refuse_going_nowhere(control, paused, || plan::of_run(&held.record, &pairs, &scene))?;
         let step = run::control(&held.record, &pairs, control, &scene)?;
         self.answer(step, key, control, now)
     }
@@ -136,7 +155,6 @@ impl<R: Records, T: Transcripts, A: Agents> Core<R, T, A> {
         let key = RecordKey::Pair(id.clone());
         let held = self.books.pair(id).ok_or_else(|| unknown(&key))?;
         let scene = self.shown_scene(&held.record.implementer, &held.record.reviewer, now);
-        refuse_going_nowhere(control, held.record.paused_reason, || plan::of_pair(&held.record, &scene))?;
         let step = pair::control(&held.record, control, &scene)?;
         self.answer(step, key, control, now)
     }
@@ -394,16 +412,6 @@ fn resumed_words(sessions: &[SessionKey], in_windows: bool) -> Option<String> {
     };
     let place = if in_windows { " in a new tmux window; the log names the panes" } else { "" };
     Some(format!("resumes {whose}{place}"))
-}
-
-/// Refuses to go on where that would stop again at once, for a side that is not there.
-fn refuse_going_nowhere(
-    control: &Control,
-    paused: Option<PauseReason>,
-    planned: impl FnOnce() -> plan::Plan,
-) -> Result<(), Refusal> {
-    let paused = paused.filter(|_| *control == Control::Resume);
-    paused.and_then(|reason| planned().stops_again(reason)).map_or(Ok(()), |why| Err(Refusal::not_now(why)))
 }
 
 fn unknown(key: &RecordKey) -> Refusal {

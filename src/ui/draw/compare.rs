@@ -41,7 +41,7 @@ pub fn page(app: &App, compare: &mut Compare, area: Rect, times: &Times) -> Page
         toned(Tone::Added, format!("+{added}")),
         text(" "),
         toned(Tone::Removed, format!("−{removed}")),
-        text(" words"),
+        text(if columns < ROOMY { "" } else { " words" }),
     ];
     // Points are what a reviewer finds.
     let points = match compare.points {

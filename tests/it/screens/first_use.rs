@@ -70,6 +70,15 @@ fn a_card_never_becomes_that_of_another_relay() {
     assert!(!looks(&rig.app), "Enter leads back to the run");
 }
 
+/// Opens the preview: beside the list one `Enter` does it.
+fn open_look(rig: &mut Rig) {
+    rig.press("Enter");
+    if rig.app.over.is_empty() {
+        rig.press("Enter");
+    }
+    assert!(matches!(rig.app.over.last(), Some(Over::Look(_))), "{}", rig.text());
+}
+
 /// Every word of a relay can be read before it is sent, its direction too, at any size and after an edit.
 #[test]
 fn every_word_of_a_relay_can_be_read_before_it_is_sent() {
@@ -79,9 +88,9 @@ fn every_word_of_a_relay_can_be_read_before_it_is_sent() {
             let words: Vec<String> = (0..400).map(|n| format!("word{n:03}")).collect();
             run.look_first.as_mut().unwrap().text = words.join(" ").into();
             let mut rig = Rig::new(scenes::one(run), (columns, rows));
-            rig.press("Enter Enter");
+            open_look(&mut rig);
             if edited {
-                rig.press("e X Esc Enter");
+                rig.press("i X Esc");
                 assert!(rig.text().contains("edited"), "{}", rig.text());
             }
             let mut seen = String::new();
@@ -98,8 +107,8 @@ fn every_word_of_a_relay_can_be_read_before_it_is_sent() {
     run.implementer.label = "claude·1".to_owned();
     run.reviewer.label = "claude·2".to_owned();
     let mut rig = Rig::new(scenes::one(run), (38, 20));
-    rig.press("Enter Enter");
-    assert!(rig.text().contains("claude·1 → claude·2"), "{}", rig.text());
+    open_look(&mut rig);
+    assert!(rig.text().contains("claude·2 → claude·1"), "{}", rig.text());
 }
 
 /// A pause while a relay waits for its look is no dead end: every screen of it names the key that goes on.
@@ -110,13 +119,8 @@ fn a_paused_run_whose_relay_waits_names_what_goes_on() {
         run.standing = Standing::Paused;
         let mut rig = Rig::new(scenes::one(run), size);
         assert!(rig.text().contains("p go on"), "{}", rig.text());
-        rig.press("Enter");
-        if rig.app.over.is_empty() {
-            assert!(rig.text().contains("p go on"), "{}", rig.text());
-            rig.press("Enter");
-        }
+        open_look(&mut rig);
         let text = rig.text();
-        assert!(matches!(rig.app.over.last(), Some(Over::Look(_))), "{text}");
         assert!(text.contains("p goes on") && !text.contains("Enter send"), "{text}");
     }
 }

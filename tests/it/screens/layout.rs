@@ -36,7 +36,7 @@ fn from_a_hundred_and_sixty_columns_the_conversation_has_two_sides() {
         line.chars().take(line.find(words).map(|at| line[..at].chars().count()).unwrap()).count()
     };
     assert_eq!(column_of(159, "codex reviews  "), column_of(159, "claude builds "));
-    assert!(column_of(160, "13:58  codex reviews") > column_of(160, "13:51  claude builds") + 30);
+    assert!(column_of(160, "13:59  codex reviews") > column_of(160, "13:58  claude builds") + 30);
     assert_eq!(column_of(160, "↳ relay 1"), column_of(160, "↳ relay 2"));
 }
 
