@@ -14,12 +14,25 @@ fn draw(terminal: &Terminal, files: &[&str]) {
     for file in files {
         let path = Path::new(env!("CARGO_MANIFEST_DIR")).join(file);
         if std::env::var_os("TRELLIS_PICTURES").is_some() {
-            fs::write(path, terminal.picture("trellis")).unwrap();
+            fs::write(path, at_rest(terminal)).unwrap();
             continue;
         }
         let kept = still_words(&text_of(&fs::read_to_string(path).unwrap()));
         let what = format!("{file} shows what is drawn today; else draw it anew with TRELLIS_PICTURES=1:\n{kept}");
         terminal.wait(&what, |_| still_words(&text_of(&terminal.picture("trellis"))) == kept);
+    }
+}
+
+/// The picture of a screen that has come to rest: its words are the same two seconds later.
+fn at_rest(terminal: &Terminal) -> String {
+    let mut last = terminal.picture("trellis");
+    loop {
+        std::thread::park_timeout(std::time::Duration::from_secs(2));
+        let now = terminal.picture("trellis");
+        if still_words(&text_of(&now)) == still_words(&text_of(&last)) {
+            return now;
+        }
+        last = now;
     }
 }
 

@@ -158,12 +158,11 @@ fn every_signal_that_ends_it_leaves_a_clean_terminal() {
         assert_eq!(settings(&terminal, "after"), before, "{name}");
     }
     // While a program has the terminal its end is waited for: what it holds is the person's.
+    let terminal = Terminal::open(NARROW);
+    let before = settings(&terminal, "before");
     let pager = program(&terminal, "pager", "echo a pager has it\nread -r line\n");
     terminal.run(&format!("export PAGER={pager}"));
-    terminal.trellis("demo --scene look-first --speed 10");
-    terminal.wait("the dashboard", |screen| screen.contains("shop") && terminal.fact("alternate_on") == "1");
-    terminal.keys(&["Enter"]);
-    terminal.wait_for("Enter look");
+    look_first(&terminal);
     terminal.press_then(&["e"], "a pager", |screen| screen.contains("a pager has it"));
     signal(&terminal, "TERM");
     terminal.keys(&["Enter"]);
