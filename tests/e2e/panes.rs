@@ -94,3 +94,38 @@ fn keys_that_bring_a_session_back_and_then_the_other_side_of_its_run() {
         terminal.press_until(&["q", "q"], "the end", |screen| screen.contains("ended 0"));
     }
 }
+
+/// The banner of a message that a person's own words in the box keep back, and its keys.
+#[test]
+fn a_message_that_is_held_says_why_and_where() {
+    for size in [NARROW, WIDE] {
+        let Some(terminal) = begun(size) else { return };
+        fs::write(terminal.folder.path().join("fake/box"), "words of mine").unwrap();
+        let drawn = || {
+            let pane = terminal.tmux(&["capture-pane", "-p", "-t", "=t:1"]).stdout;
+            String::from_utf8_lossy(&pane).contains("words of mine")
+        };
+        terminal.wait("a box that is not empty", |_| drawn());
+        terminal.press_then(&["A"], "a question", |screen| screen.contains("ask claude for the phase now?"));
+        terminal.keys(&["y"]);
+        let shown = terminal.wait("its banner", |screen| {
+            let words = Terminal::flat(screen);
+            words.contains("to claude is held") && words.contains("unsent text in claude's input box")
+        });
+        assert!(shown.contains("needs you"), "{shown}");
+        terminal.keep("banner-held");
+        // The keys of a banner count only after it was in view for a moment.
+        std::thread::park_timeout(std::time::Duration::from_millis(1_500));
+        goes_to(&terminal, "t", "1");
+        let says = |words: &'static str| move |screen: &str| Terminal::flat(screen).contains(words);
+        terminal.press_then(&["p"], "a look", says("looks at everything"));
+        assert!(drawn(), "nothing was typed into it");
+        // A copy leaves it to the person: from then on it is theirs to paste.
+        terminal.press_then(&["y"], "a copy", says("paste this in claude's pane"));
+        std::thread::park_timeout(std::time::Duration::from_millis(1_500));
+        terminal.press_then(&["x"], "a question", |screen| screen.contains("stop "));
+        terminal.press_then(&["y"], "the end of the run", says("stopped"));
+        assert!(drawn());
+        terminal.press_until(&["q", "q"], "the end", |screen| screen.contains("ended 0"));
+    }
+}
