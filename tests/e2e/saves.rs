@@ -142,8 +142,11 @@ fn kill_one(home: &Path, dice: &mut Dice) -> Vec<u64> {
     told.read_line(&mut said).unwrap();
     assert!(said.starts_with("saved "), "the child did not save: {said}{}", rest(&mut told));
     let took: u64 = said.split_whitespace().last().and_then(|micros| micros.parse().ok()).unwrap();
-    // Nothing is waited for: the moment itself is what is tried.
-    std::thread::sleep(Duration::from_micros(dice.below(2 * took.max(1_000))));
+    // The moment itself is what is tried, to the microsecond: a pause by the system is coarser than the calls of a save.
+    let (begun, moment) = (Instant::now(), Duration::from_micros(dice.below(2 * took.max(1_000))));
+    while begun.elapsed() < moment {
+        std::hint::spin_loop();
+    }
     child.kill().unwrap();
     child.wait().unwrap();
     said.push_str(&rest(&mut told));
