@@ -1,7 +1,7 @@
 //! The records as a second process sees them: read without writing, moving or repairing anything, and cheaply again and again.
 //! Never a store: whoever has only this may not drive.
 
-use std::collections::HashMap;
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use jiff::Timestamp;
@@ -33,9 +33,9 @@ pub struct Reader<F = OsFiles> {
     home: Home,
     files: F,
     /// What the files were when they were last read.
-    marks: HashMap<PathBuf, FileMark>,
-    runs: HashMap<PathBuf, Cached<RunRecord>>,
-    pairs: HashMap<PathBuf, Cached<PairRecord>>,
+    marks: BTreeMap<PathBuf, FileMark>,
+    runs: BTreeMap<PathBuf, Cached<RunRecord>>,
+    pairs: BTreeMap<PathBuf, Cached<PairRecord>>,
     /// The number of the last event that was handed on; `None` before the first look.
     seen: Option<u64>,
 }
@@ -59,12 +59,12 @@ impl Reader<OsFiles> {
 impl<F: Files> Reader<F> {
     /// A reader on other files than the system's.
     pub fn with_files(home: Home, files: F) -> Self {
-        Self { home, files, marks: HashMap::new(), runs: HashMap::new(), pairs: HashMap::new(), seen: None }
+        Self { home, files, marks: BTreeMap::new(), runs: BTreeMap::new(), pairs: BTreeMap::new(), seen: None }
     }
 
     /// Whether anything was written since the last call. Costs one look at each file's mark, no reading.
     pub fn changed_since(&mut self) -> bool {
-        let mut now = HashMap::new();
+        let mut now = BTreeMap::new();
         for dir in [self.home.runs(), self.home.pairs(), self.home.sessions(), self.home.quarantine()] {
             for name in self.files.list(&dir).unwrap_or_default() {
                 self.mark(dir.join(name), &mut now);
@@ -79,7 +79,7 @@ impl<F: Files> Reader<F> {
         true
     }
 
-    fn mark(&self, path: PathBuf, marks: &mut HashMap<PathBuf, FileMark>) {
+    fn mark(&self, path: PathBuf, marks: &mut BTreeMap<PathBuf, FileMark>) {
         if let Some(mark) = self.files.stat(&path).ok().flatten().filter(|mark| mark.is_file) {
             marks.insert(path, mark);
         }
@@ -174,7 +174,7 @@ fn records<F: Files, R: Kept>(
     files: &F,
     home: &Home,
     dir: &Path,
-    cache: &mut HashMap<PathBuf, Cached<R>>,
+    cache: &mut BTreeMap<PathBuf, Cached<R>>,
     loaded: &mut Loaded,
 ) -> Vec<R> {
     let mut left = std::mem::take(cache);

@@ -165,6 +165,21 @@ fn s5_a_newer_or_foreign_record_is_shown_and_its_bytes_stay() {
     assert_eq!(disk.get("/h/checklist-runs/go.json").unwrap(), foreign);
 }
 
+/// Two readings of one home list its records alike, by name: what a script finds in the third row stays there.
+#[test]
+fn records_that_are_not_ours_are_listed_by_name_by_the_driver_and_by_a_viewer() {
+    let disk = SimFiles::new();
+    let names: Vec<String> = (0..12).map(|number| format!("run-{number:02}")).collect();
+    for name in names.iter().rev() {
+        disk.put(&format!("/h/checklist-runs/{name}.json"), br#"{"schema": 99}"#);
+    }
+    let listed = |loaded: Loaded| -> Vec<String> {
+        loaded.read_only.iter().map(|unread| unread.key.as_str().to_owned()).collect()
+    };
+    assert_eq!(listed(Reader::with_files(super::home(), disk.clone()).load()), names);
+    assert_eq!(listed(store(&disk).load()), names);
+}
+
 #[test]
 fn record_changed_writes_nothing_over_it_and_keeps_ours_beside_it() {
     let disk = SimFiles::new();
