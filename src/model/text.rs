@@ -1,6 +1,8 @@
 //! References to texts that stand in files of their own, and how two texts are compared.
 //! Reading and writing those files is the store's.
 
+use std::borrow::Cow;
+
 use serde::{Deserialize, Serialize};
 
 use super::harmless::is_unwanted;
@@ -64,18 +66,43 @@ pub fn first_line(text: &str) -> String {
 /// could begin a tag of its own, NFC, without white space, control and format characters and fillers that are not seen.
 #[must_use]
 pub fn fold(text: &str) -> String {
+    let plain = without_paste_tags(&text.replace("<\\", "<"));
+    let kept: String = nfc(&plain).chars().filter(|sign| is_compared(*sign)).collect();
+    // Again: a removed character may have stood between a letter and its accent.
+    nfc(&kept).into_owned()
+}
+
+fn is_compared(sign: char) -> bool {
     use unicode_general_category::{GeneralCategory, get_general_category};
+    if sign.is_ascii() {
+        return sign.is_ascii_graphic();
+    }
+    !sign.is_whitespace()
+        && !is_filler(sign)
+        && !matches!(get_general_category(sign), GeneralCategory::Control | GeneralCategory::Format)
+}
+
+/// A text in Unicode's form C. Whole answers are compared at each look: what is ASCII is copied and not looked up, but for
+/// the letter before a sign that is not, which may take an accent. An ASCII sign itself joins nothing before it.
+#[must_use]
+pub fn nfc(text: &str) -> Cow<'_, str> {
     use unicode_normalization::UnicodeNormalization as _;
-    without_paste_tags(&text.replace("<\\", "<"))
-        .nfc()
-        .filter(|c| {
-            !c.is_whitespace()
-                && !is_filler(*c)
-                && !matches!(get_general_category(*c), GeneralCategory::Control | GeneralCategory::Format)
-        })
-        // Again: a removed character may have stood between a letter and its accent.
-        .nfc()
-        .collect()
+    let mut rest = text;
+    let mut out = String::new();
+    while let Some(at) = rest.bytes().position(|byte| !byte.is_ascii()) {
+        let (plain, behind) = rest.split_at(at.saturating_sub(1));
+        let letter = at.min(1);
+        let length = behind.bytes().skip(letter).position(|byte| byte.is_ascii()).map(|length| letter + length);
+        let (other, behind) = behind.split_at(length.unwrap_or(behind.len()));
+        out.push_str(plain);
+        out.extend(other.nfc());
+        rest = behind;
+    }
+    if out.is_empty() {
+        return Cow::Borrowed(rest);
+    }
+    out.push_str(rest);
+    Cow::Owned(out)
 }
 
 /// A sign that is no white space and no format character, and still not seen: Claude takes some of them out.
@@ -140,3 +167,7 @@ fn paste_body(after: &str) -> Option<(&str, &str)> {
     }
     body.split_once(&format!("</pasted_content{attributes}>")).or_else(|| body.split_once("</pasted_content>"))
 }
+
+#[cfg(test)]
+#[path = "text_tests.rs"]
+mod tests;

@@ -1,9 +1,12 @@
 //! How words and signals are compared: case, emphasis, the words that turn an approval into a condition.
 //! Where a line stands is not looked at here.
 
+use std::borrow::Cow;
+
 use unicode_general_category::{GeneralCategory, get_general_category};
-use unicode_normalization::UnicodeNormalization;
 use unicode_segmentation::UnicodeSegmentation;
+
+use crate::model::text::nfc;
 
 /// Words a line may have at most to be a near miss; the signal counts as one, however many it has.
 const NEAR_WORDS: usize = 5;
@@ -95,7 +98,18 @@ pub(super) fn is_blank(text: &str) -> bool {
 
 /// Case and the ways to write an accent taken away, so that equal words are equal.
 pub(super) fn folded(text: &str) -> String {
-    text.nfc().flat_map(char::to_uppercase).flat_map(char::to_lowercase).nfc().collect()
+    let mut out = String::with_capacity(text.len());
+    for sign in nfc(text).chars() {
+        if sign.is_ascii() {
+            out.push(sign.to_ascii_lowercase());
+        } else {
+            out.extend(sign.to_uppercase().flat_map(char::to_lowercase));
+        }
+    }
+    match nfc(&out) {
+        Cow::Borrowed(_) => out,
+        Cow::Owned(out) => out,
+    }
 }
 
 /// Whether a paragraph begins with a word that takes back what stood before.
