@@ -77,10 +77,15 @@ fn pressed_name(key: &str) -> String {
 
 /// The text of each function of the tests in a real terminal, by name.
 fn bodies() -> BTreeMap<String, String> {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/e2e");
-    let files = fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
+    let mut folders = vec![Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/e2e")];
+    let mut files = Vec::new();
+    while let Some(folder) = folders.pop() {
+        for path in fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()) {
+            if path.is_dir() { folders.push(path) } else { files.push(path) }
+        }
+    }
     let mut bodies = BTreeMap::new();
-    for file in files.filter(|path| path.extension().is_some_and(|kind| kind == "rs")) {
+    for file in files.into_iter().filter(|path| path.extension().is_some_and(|kind| kind == "rs")) {
         let text = fs::read_to_string(file).unwrap();
         for function in text.split("\nfn ").skip(1) {
             let name = function.split('(').next().unwrap_or_default().to_owned();

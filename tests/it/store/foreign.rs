@@ -171,7 +171,7 @@ fn records_that_are_not_ours_are_listed_by_name_by_the_driver_and_by_a_viewer() 
     let disk = SimFiles::new();
     let names: Vec<String> = (0..12).map(|number| format!("run-{number:02}")).collect();
     for name in names.iter().rev() {
-        disk.put(&format!("/h/checklist-runs/{name}.json"), br#"{"schema": 99}"#);
+        disk.put(format!("/h/checklist-runs/{name}.json"), br#"{"schema": 99}"#);
     }
     let listed = |loaded: Loaded| -> Vec<String> {
         loaded.read_only.iter().map(|unread| unread.key.as_str().to_owned()).collect()

@@ -61,12 +61,19 @@ impl Panes {
         String::from_utf8_lossy(&output.stdout).into_owned()
     }
 
-    /// Opens a session that runs a program; gives its pane.
+    /// Opens a session that runs a program; gives its pane. A server that is about to end may still take the order and
+    /// answer nothing: then it is given again.
     pub fn open(&self, words: &[&str]) -> String {
         let folder = self.folder.path().to_str().unwrap();
         let mut all = vec!["new-session", "-d", "-P", "-F", "#{pane_id}", "-x", "100", "-y", "60", "-c", folder, "--"];
         all.extend(words);
-        self.tmux(&all).trim().to_owned()
+        let mut pane = String::new();
+        let mut opened = || {
+            self.tmux(&all).trim().clone_into(&mut pane);
+            !pane.is_empty()
+        };
+        until(&mut opened, || format!("tmux opened nothing for {words:?}"));
+        pane
     }
 
     pub fn shown(&self, pane: &str) -> String {
