@@ -129,3 +129,32 @@ fn a_message_that_is_held_says_why_and_where() {
         terminal.press_until(&["q", "q"], "the end", |screen| screen.contains("ended 0"));
     }
 }
+
+/// A person gives `/clear` in the implementer's pane; `f` lets the run go on with the session that came of it.
+#[test]
+fn a_session_that_was_replaced_is_followed_when_a_person_says_so() {
+    const FRESH: &str = "55555555-2222-4333-8444-555555555555";
+    for size in [NARROW, WIDE] {
+        let Some(terminal) = begun(size) else { return };
+        let record = || {
+            let runs = fs::read_dir(terminal.home().join("checklist-runs")).unwrap();
+            let file =
+                runs.map(|entry| entry.unwrap().path()).find(|path| path.extension().is_some_and(|end| end == "json"));
+            serde_json::from_slice::<serde_json::Value>(&fs::read(file.unwrap()).unwrap()).unwrap()
+        };
+        let old = record()["implementer"]["session_id"].clone();
+        assert_ne!(old, FRESH);
+        fs::write(terminal.folder.path().join("fake/session"), FRESH).unwrap();
+        terminal.wait("its banner", |screen| {
+            let words = Terminal::flat(screen);
+            words.contains("changed its session") && words.contains("knows nothing of the old one")
+        });
+        assert_eq!(record()["implementer"]["session_id"], old, "never followed by itself");
+        terminal.keep("banner-session_changed-followed");
+        // The keys of a banner count only after it was in view for a moment.
+        std::thread::park_timeout(std::time::Duration::from_millis(1_500));
+        terminal.press_then(&["f"], "the new session", |_| record()["implementer"]["session_id"] == FRESH);
+        terminal.wait("a run that goes on", |screen| !Terminal::flat(screen).contains("changed its session"));
+        terminal.press_until(&["q", "q"], "the end", |screen| screen.contains("ended 0"));
+    }
+}
