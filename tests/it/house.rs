@@ -18,7 +18,7 @@ const MAY_KNOW: [(&str, &[&str]); 21] = [
     ("small_file", &[]),
     ("clock", &[]),
     ("model", &[]),
-    ("verdict", &[]),
+    ("verdict", &["model"]),
     ("config", &[]),
     ("supervise", &[]),
     ("paths", &["model"]),
