@@ -232,11 +232,7 @@ impl Ground {
     /// # Errors
     /// Another process drives it, or its lock cannot be looked at.
     pub fn refuse_if_driven(&self) -> Result<(), Failure> {
-        match holder(&self.home) {
-            Ok(Holder::Nobody) => Ok(()),
-            Ok(Holder::Process(by)) => Err(Driver { by, home: self.home.clone() }.refusal()),
-            Err(error) => Err(Failure::refused(error.to_string())),
-        }
+        refuse_if_driven(&self.home)
     }
 
     /// The sessions that run on this machine now.
@@ -300,6 +296,18 @@ impl Ground {
             TranscriptFact::Unreadable(why) => Err(Failure::refused(why)),
             _ => Ok(read.conversation),
         }
+    }
+}
+
+/// As [`Ground::refuse_if_driven`], for a home of which nothing else is read.
+///
+/// # Errors
+/// The same.
+pub fn refuse_if_driven(home: &Home) -> Result<(), Failure> {
+    match holder(home) {
+        Ok(Holder::Nobody) => Ok(()),
+        Ok(Holder::Process(by)) => Err(Driver { by, home: home.clone() }.refusal()),
+        Err(error) => Err(Failure::refused(error.to_string())),
     }
 }
 

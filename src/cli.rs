@@ -2,6 +2,7 @@
 //! One file a group of commands does the work; nothing here opens a home or a terminal.
 
 pub mod background;
+pub mod completions;
 pub mod config;
 pub mod demo;
 pub mod doctor;
@@ -9,6 +10,7 @@ pub mod drive;
 pub mod dump;
 pub mod hook;
 pub mod hooks;
+pub mod man;
 pub mod new;
 pub mod notify;
 pub mod session;
@@ -16,6 +18,7 @@ pub mod show;
 pub mod since;
 pub mod start;
 pub mod status;
+pub mod uninstall;
 pub mod verdict;
 pub mod verify;
 pub mod watch;
@@ -36,12 +39,15 @@ use crate::model::ids::{Agent, SessionId, SessionKey};
 use crate::model::tempo::Tempo;
 use crate::out;
 
+/// The version, and of what it is built: the commit and its day in a release, nothing more in a debug build.
+pub const VERSION: &str = concat!(env!("CARGO_PKG_VERSION"), env!("TRELLIS_BUILT"));
+
 /// How the command is called that the agents call.
 const HOOK: &str = "trellis hook";
 
 /// Carries messages between a coding agent that implements and one that reviews, until the reviewer approves.
 #[derive(Debug, Parser)]
-#[command(name = "trellis", version, disable_help_subcommand = true)]
+#[command(name = "trellis", version = VERSION, disable_help_subcommand = true)]
 pub struct Cli {
     /// The folder that holds everything trellis keeps [default: $TRELLIS_HOME, else ~/.trellis; of trellis
     /// demo a folder of its own].
@@ -116,6 +122,27 @@ pub enum Command {
     },
     /// Print one frame of a screen as text or as a picture.
     Dump(DumpArgs),
+    /// Print what a shell completes commands with.
+    Completions {
+        /// Whose.
+        #[arg(value_enum)]
+        shell: clap_complete::Shell,
+    },
+    /// Print a manual page, for man to show.
+    Man {
+        /// Which: `trellis`, `trellis-run`, `trellis-run-start`, … [default: trellis].
+        #[arg(conflicts_with = "list")]
+        page: Option<String>,
+        /// Name the pages.
+        #[arg(long)]
+        list: bool,
+    },
+    /// Name everything that trellis put on this machine: hooks, home, demos; with --yes remove it.
+    Uninstall {
+        /// Remove it.
+        #[arg(long)]
+        yes: bool,
+    },
 }
 
 /// `trellis demo`.
@@ -520,6 +547,10 @@ fn dispatch(cli: Cli) -> Result<(), Failure> {
         Some(Command::Verdict(args)) => verdict::verdict(&args),
         Some(Command::Doctor { report, json }) => doctor::doctor(&place, report, json),
         Some(Command::Dump(args)) => dump::dump(home, &args),
+        Some(Command::Uninstall { yes }) => uninstall::uninstall(&place, yes),
+        Some(Command::Completions { shell }) => completions::completions(shell),
+        Some(Command::Man { list: true, .. }) => man::list(),
+        Some(Command::Man { page, list: false }) => man::man(page.as_deref().unwrap_or("trellis")),
     }
 }
 

@@ -119,6 +119,17 @@ fn path(name: &str) -> Option<PathBuf> {
     raw(name).map(PathBuf::from)
 }
 
+/// The file of this program. One that was replaced while it runs (an upgrade) is the file that stands there now.
+///
+/// # Errors
+/// The system does not say.
+pub fn own_program() -> std::io::Result<PathBuf> {
+    let path = std::env::current_exe()?;
+    // What Linux calls a file that is not there any more.
+    let before = path.to_str().and_then(|path| path.strip_suffix(" (deleted)")).map(PathBuf::from);
+    Ok(before.filter(|before| before.is_file() && !path.exists()).unwrap_or(path))
+}
+
 /// There is no folder to keep anything in.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("can't tell your home folder; name one for trellis with --home or TRELLIS_HOME")]

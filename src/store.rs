@@ -9,6 +9,7 @@ mod atomic;
 pub mod files;
 pub mod home_files;
 mod journal;
+pub mod leave;
 mod load;
 pub mod lock;
 mod quarantine;

@@ -273,6 +273,54 @@ impl Settings {
         }
         outcome.map(|()| self.text.as_ref().map(|_| copy))
     }
+
+    /// The copies of older settings that [`Settings::write`] kept beside the file, oldest first.
+    #[must_use]
+    pub fn copies(&self) -> Vec<PathBuf> {
+        let name = self.path.file_name().and_then(|name| name.to_str()).unwrap_or("settings");
+        let begin = format!("{name}.before-trellis-");
+        let is_stamp = |rest: &str| !rest.is_empty() && rest.bytes().all(|sign| sign.is_ascii_digit() || sign == b'-');
+        let is_copy = |path: &PathBuf| {
+            let named = path.file_name().and_then(|name| name.to_str()).and_then(|name| name.strip_prefix(&begin));
+            named.is_some_and(is_stamp) && fs::symlink_metadata(path).is_ok_and(|found| found.is_file())
+        };
+        let entries = self.path.parent().and_then(|folder| fs::read_dir(folder).ok()).into_iter().flatten();
+        let mut copies: Vec<PathBuf> = entries.filter_map(|entry| Some(entry.ok()?.path())).filter(is_copy).collect();
+        copies.sort();
+        copies
+    }
+
+    /// Whether the file is trellis's own: nothing but ours was ever in it, as far as it and its copies tell.
+    fn is_made_by_us(&self, without: &str, copies: &[PathBuf]) -> bool {
+        let was_here = !copies.is_empty() || self.installed().is_ok_and(|ours| !ours.is_empty());
+        let is_empty = serde_json::from_str::<Value>(without).is_ok_and(|left| left == json!({}));
+        let held_ours = |copy: &PathBuf| {
+            let old =
+                small_file::text(copy).map(|text| Self { path: copy.clone(), text: Some(text), agent: self.agent });
+            old.is_ok_and(|old| old.installed().is_ok_and(|ours| !ours.is_empty()))
+        };
+        was_here && is_empty && copies.iter().all(held_ours)
+    }
+
+    /// Takes ours out and leaves nothing of trellis beside it: no copy, and no file in which only ours stood.
+    ///
+    /// # Errors
+    /// As [`Settings::write`]; what was done before it stays done.
+    pub fn leave(&self, stamp: &str) -> Result<(), Refused> {
+        let without = self.without()?;
+        let mut copies = self.copies();
+        let failed = |path: &Path| {
+            let path = path.to_owned();
+            move |error| Refused::Io { path, error }
+        };
+        if self.text.is_some() && self.is_made_by_us(&without, &copies) {
+            self.may_write()?;
+            fs::remove_file(&self.path).map_err(failed(&self.path))?;
+        } else if self.text.as_ref().is_some_and(|text| *text != without) {
+            copies.extend(self.write(&without, stamp)?);
+        }
+        copies.iter().try_for_each(|copy| fs::remove_file(copy).map_err(failed(copy)))
+    }
 }
 
 #[cfg(test)]

@@ -14,7 +14,7 @@ use crate::agent::os;
 use crate::driver::handle::Handle;
 use crate::model::command::Reply;
 use crate::model::tempo::Tempo;
-use crate::paths::Home;
+use crate::paths::{Home, own_program};
 use crate::store::lock::{Claim, Holder, Kind, holder};
 use crate::supervise::Supervisor;
 use crate::ui::Outside;
@@ -57,7 +57,7 @@ impl Detached {
     /// # Errors
     /// A sentence: it cannot be started, or what it says against the home. Nothing is left of it then.
     pub async fn start(home: &Home, tempo: Tempo, tmux: Option<&str>) -> Result<Self, String> {
-        let program = std::env::current_exe().map_err(|error| format!("can't find trellis' own program: {error}"))?;
+        let program = own_program().map_err(|error| format!("can't find trellis' own program: {error}"))?;
         let mut command = Command::new(&program);
         command.arg("--home").arg(home.root()).args(["drive", "--detached", "--speed", &tempo.to_string()]);
         command.args(tmux.into_iter().flat_map(|named| ["--tmux-socket", named]));

@@ -109,7 +109,7 @@ fn demo_home_around() -> Option<PathBuf> {
 
 /// A folder of its own: a demo never lives in the person's real home.
 fn own_folder() -> Result<PathBuf, Failure> {
-    let folder = tempfile::Builder::new().prefix("trellis-demo-").tempdir();
+    let folder = tempfile::Builder::new().prefix(home::OWN_FOLDER).tempdir();
     folder
         .map(tempfile::TempDir::keep)
         .map_err(|error| Failure::refused(format!("can't make a folder for the demo ({error}); name one with --home")))

@@ -26,8 +26,7 @@ pub fn doctor(place: &Named<'_>, report: bool, as_json: bool) -> Result<(), Fail
         out::json(&findings.iter().map(one).collect::<Vec<_>>())?;
     } else {
         if report {
-            let system =
-                format!("trellis {} on {} {}", env!("CARGO_PKG_VERSION"), std::env::consts::OS, std::env::consts::ARCH);
+            let system = format!("trellis {} on {} {}", super::VERSION, std::env::consts::OS, std::env::consts::ARCH);
             out::line(&system)?;
         }
         for finding in &findings {

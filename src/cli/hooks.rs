@@ -11,7 +11,7 @@ use crate::agent::hooks::{self, Settings};
 use crate::boot::Ground;
 use crate::clock;
 use crate::model::ids::Agent;
-use crate::paths::AgentRoots;
+use crate::paths::{AgentRoots, own_program};
 
 /// `trellis hooks`.
 #[derive(Debug, Subcommand)]
@@ -171,8 +171,8 @@ fn read(ground: &Ground, args: &HooksArgs) -> Result<Settings, Failure> {
 
 /// The home is named in the command only if it was named to us: the agent's own environment names the usual one.
 fn command_of(ground: &Ground, home: Option<&Path>, agent: Agent) -> Result<String, Failure> {
-    let program = std::env::current_exe()
-        .map_err(|error| Failure::refused(format!("can't tell where this program is: {error}")))?;
+    let program =
+        own_program().map_err(|error| Failure::refused(format!("can't tell where this program is: {error}")))?;
     let named = home.is_some() || ground.environment.trellis_home.is_some();
     let home = named.then(|| ground.home.root());
     hooks::command(&program, home, agent).map_err(Failure::refused)

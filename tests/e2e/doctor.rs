@@ -228,6 +228,58 @@ fn a_report_holds_no_path_of_the_machine_and_json_can_be_read() {
     assert!(levels.contains(&"ok") && levels.contains(&"note") && !levels.contains(&"fix"), "{json}");
 }
 
+/// A report is for a stranger: nothing that a person, an agent or this machine named stands in it, however it is spelled.
+#[test]
+fn a_report_of_a_hostile_home_names_no_user_host_path_session_run_or_text() {
+    let machine = Machine::new();
+    let marks =
+        ["eve-the-user", "secret-host", "SECRET-TITLE", "SECRET-PROMPT", "SECRET-SESSION", "secret-key", "secret.json"];
+    let user = machine.path("home/eve-the-user \u{1b}[31m@secret-host");
+    fs::create_dir_all(user.join(".codex")).unwrap();
+    let home = user.join(".trellis");
+    let run = |words: &[&str]| {
+        let mut command = machine.trellis(words);
+        let host = "secret-host";
+        let output = command.env("HOME", &user).env("USER", marks[0]).env("LOGNAME", marks[0]).env("HOSTNAME", host);
+        output.output().unwrap()
+    };
+    crate::upgrade::corpus(1, &home);
+    let record = home.join("checklist-runs/running-probe.json");
+    let text = fs::read_to_string(&record).unwrap().replace("builder-claude", "SECRET-SESSION");
+    let mut running: serde_json::Value = serde_json::from_str(&text).unwrap();
+    running["name"] = serde_json::json!("SECRET-TITLE \u{1b}[31m\u{202e}");
+    running["implementer"]["worktree"] = serde_json::json!("/srv/eve-the-user/secret-host");
+    fs::write(&record, running.to_string()).unwrap();
+    // Every kind of finding that has words of others in it: settings, records, transcripts, quarantine.
+    fs::write(home.join("config.toml"), "\"secret-key\" = 1\ntheme = \"SECRET-TITLE\"\n").unwrap();
+    fs::write(home.join("keymap.toml"), "[[runs]]\nkeys = [\"secret-key\"]\naction = \"SECRET-PROMPT\"\n").unwrap();
+    fs::write(home.join("pairs/secret.json"), "{\"schema\": 99, \"title\": \"SECRET-TITLE\"}").unwrap();
+    fs::create_dir_all(home.join("quarantine")).unwrap();
+    fs::write(home.join("quarantine/secret.json"), "SECRET-PROMPT").unwrap();
+    let project = user.join(".claude/projects/-srv-eve-the-user");
+    fs::create_dir_all(&project).unwrap();
+    let sample = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/fixtures/transcripts/claude/01-plain-turn.jsonl");
+    let unknown = "{\"type\":\"SECRET-PROMPT of eve-the-user\",\"uuid\":\"u\"}\n";
+    let text = fs::read_to_string(sample).unwrap() + unknown;
+    fs::write(project.join("00000000-0000-4000-8000-000000000001.jsonl"), text).unwrap();
+    let whole = run(&["doctor", "--home", home.to_str().unwrap()]);
+    let whole = String::from_utf8([whole.stdout, whole.stderr].concat()).unwrap();
+    for mark in ["SECRET-TITLE", "SECRET-SESSION", "SECRET-PROMPT", "secret-key", "eve-the-user"] {
+        assert!(whole.contains(mark), "the doctor itself says {mark}:\n{whole}");
+    }
+    for words in [&["doctor", "--report"][..], &["doctor", "--report", "--json"]] {
+        let output = run(&[words, &["--home", home.to_str().unwrap()]].concat());
+        let said = String::from_utf8([output.stdout, output.stderr].concat()).unwrap();
+        let folder = machine.0.path().display().to_string();
+        let user = user.display().to_string();
+        for secret in marks.into_iter().chain([folder.as_str(), user.as_str()]) {
+            assert!(!said.contains(secret), "{secret} stands in:\n{said}\nfrom\n{whole}");
+        }
+        assert!(said.contains("<session>") && said.contains("<path>") && said.contains("<problem>"), "{said}");
+        assert!(!said.contains('\u{1b}') && !said.contains('\u{202e}'), "{said:?}");
+    }
+}
+
 /// Runs a command as a user who may not pass over rights.
 fn as_nobody(machine: &Machine, words: &[&str]) -> Output {
     if !rustix::process::geteuid().is_root() {

@@ -41,3 +41,6 @@ mod stuck;
 mod telling;
 mod terminal;
 mod terminals;
+mod uninstall;
+mod upgrade;
+mod written;

@@ -12,7 +12,8 @@ const LINES_AT_MOST: usize = 800;
 
 /// Which parts of the program each part may know: itself, and these. A path narrows it to that module.
 /// `boot` and `cli` put the program together and may know all.
-const MAY_KNOW: [(&str, &[&str]); 21] = [
+const MAY_KNOW: [(&str, &[&str]); 22] = [
+    ("build", &[]),
     ("failure", &["supervise"]),
     ("out", &["failure", "ui::sanitise"]),
     ("small_file", &[]),

@@ -1,5 +1,5 @@
 //! The manual says what the program does: its key tables are those of the keymap, its pictures are there, and every banner
-//! is explained. What `docs/coverage.md` says of keys is so: each one is pressed in the tests that it names.
+//! is explained; every link of every page leads somewhere. What `docs/coverage.md` says of keys is so: each one is pressed in the tests that it names.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -130,4 +130,44 @@ fn every_key_of_the_keymap_is_pressed_in_the_tests_that_its_row_names() {
     }
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
     assert!(count > 150, "only {count} keys");
+}
+
+/// How a heading is called in an address.
+fn anchor(heading: &str) -> String {
+    let kept = heading.trim().to_lowercase();
+    let kept = kept.chars().filter(|c| c.is_alphanumeric() || matches!(c, ' ' | '-' | '_'));
+    kept.map(|c| if c == ' ' { '-' } else { c }).collect()
+}
+
+#[test]
+fn every_link_of_every_page_leads_to_a_file_and_a_heading_that_are_there() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let mut pages = vec![root.join("README.md"), root.join("CHANGELOG.md"), root.join(".packaging/README.md")];
+    let docs = fs::read_dir(root.join("docs")).unwrap().map(|entry| entry.unwrap().path());
+    pages.extend(docs.filter(|path| path.extension().is_some_and(|kind| kind == "md")));
+    let mut broken = Vec::new();
+    let mut count = 0;
+    for page in pages {
+        let text = fs::read_to_string(&page).unwrap_or_else(|error| panic!("{}: {error}", page.display()));
+        let prose: String = text.split("```").step_by(2).collect();
+        for link in prose.split("](").skip(1).filter_map(|rest| rest.split([')', ' ']).next()) {
+            if link.contains("://") {
+                continue;
+            }
+            count += 1;
+            let (file, heading) = link.split_once('#').unwrap_or((link, ""));
+            let target = if file.is_empty() { page.clone() } else { page.parent().unwrap().join(file) };
+            let Ok(there) = fs::read_to_string(&target) else {
+                broken.push(format!("{}: {link}", page.display()));
+                continue;
+            };
+            let has =
+                there.lines().any(|line| line.starts_with('#') && anchor(line.trim_start_matches('#')) == heading);
+            if !heading.is_empty() && !has {
+                broken.push(format!("{}: {link} names no heading", page.display()));
+            }
+        }
+    }
+    assert!(broken.is_empty(), "{}", broken.join("\n"));
+    assert!(count > 40, "{count}");
 }

@@ -102,6 +102,7 @@ fn programs_are_started_in_known_places_only() {
             ("src/agent/tmux.rs", "tmux"),
             ("src/agent/tmux/about.rs", "tmux -V"),
             ("src/agent/tmux/opening.rs", "tmux, on a socket by name"),
+            ("src/build.rs", "git, when a release is built: which commit it is made from"),
             ("src/boot/background.rs", "trellis itself, as a driver in the background"),
             ("src/tell/carry.rs", "the person's notify_command, and tmux's message line"),
             ("src/ui/outside.rs", "the person's editor and pager"),

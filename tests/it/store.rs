@@ -1,6 +1,8 @@
 //! The store on a disk in memory: faults between any two calls, crashes, foreign files, small records.
 //! What the real file system does is in `files`.
 
+#[path = "store/corpus.rs"]
+mod corpus;
 #[path = "store/faults.rs"]
 mod faults;
 #[path = "store/foreign.rs"]

@@ -3,7 +3,7 @@
 
 use std::fs;
 use std::io::Write as _;
-use std::os::unix::fs::DirBuilderExt as _;
+use std::os::unix::fs::{DirBuilderExt as _, MetadataExt as _};
 use std::path::{Path, PathBuf};
 
 use jiff::Timestamp;
@@ -20,6 +20,11 @@ const CAST_FILE: &str = "demo/cast.json";
 const SCRIPT_FILE: &str = "demo/script.toml";
 const CLAUDE_HOME: &str = "agents/claude";
 const CODEX_HOME: &str = "agents/codex";
+
+/// How the folder is called that a demo makes for itself below the system's temporary folder; letters and digits follow.
+pub const OWN_FOLDER: &str = "trellis-demo-";
+/// What lies in a demo's home beside what lies in every home.
+pub const FOLDERS: [&str; 3] = ["demo", "agents", "work"];
 
 /// Everything that a demo home is played from.
 #[derive(Clone, Debug)]
@@ -97,6 +102,20 @@ pub struct Wanted<'a> {
 #[must_use]
 pub fn is_one(root: &Path) -> bool {
     root.join(CAST_FILE).exists()
+}
+
+/// The folders that demos of this user made for themselves below `temporary`, in the order of their names. No link counts.
+#[must_use]
+pub fn made_below(temporary: &Path) -> Vec<PathBuf> {
+    let me = rustix::process::geteuid().as_raw();
+    let is_own = |path: &PathBuf| {
+        let named = path.file_name().is_some_and(|name| name.to_string_lossy().starts_with(OWN_FOLDER));
+        named && fs::symlink_metadata(path).is_ok_and(|found| found.is_dir() && found.uid() == me) && is_one(path)
+    };
+    let entries = fs::read_dir(temporary).into_iter().flatten();
+    let mut found: Vec<PathBuf> = entries.filter_map(|entry| Some(entry.ok()?.path())).filter(is_own).collect();
+    found.sort();
+    found
 }
 
 /// Whether a demo may live in this folder: it does already, or nothing else does. Nothing is written.

@@ -1,0 +1,2 @@
+# `nix-build .packaging/nix`
+{ pkgs ? import <nixpkgs> { } }: pkgs.callPackage ./package.nix { }

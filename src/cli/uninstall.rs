@@ -1,0 +1,167 @@
+//! `trellis uninstall`: names what trellis put on this machine (hooks, home, demos), and with `--yes` takes it away.
+//! How each is removed is known where it is made: `agent::hooks`, `store::leave`.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use super::{Failure, Named, out};
+use crate::agent::hooks::Settings;
+use crate::agent::scripted::home as demo;
+use crate::boot::{self, Ground, Place};
+use crate::clock;
+use crate::model::ids::Agent;
+use crate::paths::{AgentRoots, Home, own_program};
+use crate::store::leave::{self, Content};
+use crate::store::lock::Kind;
+
+/// Names it; `yes`: removes it.
+///
+/// # Errors
+/// Something drives, the home is none of trellis's or holds more than that, or something cannot be read or removed.
+pub fn uninstall(place: &Named<'_>, yes: bool) -> Result<(), Failure> {
+    let (ground, _) = Ground::at_any_rate(place)?;
+    let homes = homes(&ground)?;
+    let (settings, unclear) = settings(&ground);
+    // Nothing is touched before all of it was looked at.
+    for (home, _) in &homes {
+        boot::refuse_if_driven(home)?;
+    }
+    tell(&ground.home, &settings, &unclear, &homes)?;
+    if settings.is_empty() && unclear.is_empty() && homes.is_empty() {
+        return program("there is nothing of trellis here but the program");
+    }
+    if !yes {
+        return out::line(&out::plain(&format!(
+            "nothing was removed: `{}` removes it",
+            ground.home.command("uninstall --yes")
+        )));
+    }
+    let stamp = clock::now().strftime("%Y%m%d-%H%M%S").to_string();
+    for settings in &settings {
+        settings.leave(&stamp).map_err(|error| Failure::refused(error.to_string()))?;
+    }
+    let mut stays = Vec::new();
+    for (home, content) in &homes {
+        // Held until it is gone: nobody begins to drive what is being removed.
+        let Place::Ours(_lock) = Place::take(home, Kind::Foreground)? else {
+            return Err(busy(home));
+        };
+        // The lock's file may be new.
+        let content = leave::look(home.root(), also(home)).ok().flatten().unwrap_or_else(|| content.clone());
+        let gone = leave::remove(home.root(), &content);
+        let gone =
+            gone.map_err(|error| Failure::refused(format!("can't remove all of {}: {error}", show(home.root()))))?;
+        if !gone {
+            stays.push(show(home.root()));
+        }
+    }
+    let rest = if stays.is_empty() {
+        String::new()
+    } else {
+        format!("; {} stays with what is not trellis's", stays.join(", "))
+    };
+    program(&format!("removed{rest}; what is left is the program"))?;
+    if unclear.is_empty() { Ok(()) } else { Err(Failure::refused("see above: hooks may still stand there")) }
+}
+
+/// The last line: the program cannot know who put it there.
+fn program(words: &str) -> Result<(), Failure> {
+    let own = own_program().map(|path| show(&path)).unwrap_or_default();
+    out::line(&out::plain(&format!(
+        "{words}, {own}: remove it as you installed it (`cargo uninstall trellis`, your package manager, `rm`)"
+    )))
+}
+
+fn show(path: &Path) -> String {
+    path.display().to_string()
+}
+
+/// What a demo's home holds beside the rest.
+fn also(home: &Home) -> &'static [&'static str] {
+    if demo::is_one(home.root()) { &demo::FOLDERS } else { &[] }
+}
+
+/// The home that is meant and the demos below the temporary folder, as far as they are there.
+fn homes(ground: &Ground) -> Result<Vec<(Home, Content)>, Failure> {
+    let mut homes = Vec::new();
+    let root = ground.home.root();
+    let refused = |why: &str| Failure::refused(format!("{} is left alone: {why}", show(root)));
+    if let Some(content) = leave::look(root, also(&ground.home)).map_err(|error| refused(&error.to_string()))? {
+        if let Some(held) = held_by(ground) {
+            return Err(refused(&format!("{} lies in it", show(&held))));
+        }
+        if !content.is_home && !content.own.is_empty() {
+            return Err(refused("it is no home of trellis"));
+        }
+        homes.extend(content.is_home.then(|| (ground.home.clone(), content)));
+    }
+    let demos = demo::made_below(&std::env::temp_dir()).into_iter().filter(|path| path != root).map(Home::at);
+    for home in demos {
+        let content = leave::look(home.root(), also(&home));
+        homes.extend(content.ok().flatten().map(|content| (home, content)));
+    }
+    Ok(homes)
+}
+
+/// A person's own folder, or an agent's, that is the home or lies in it.
+fn held_by(ground: &Ground) -> Option<PathBuf> {
+    let whole = |path: &Path| fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
+    let root = whole(ground.home.root());
+    let agents = agent_roots(ground).into_iter().flat_map(|roots| [roots.claude, roots.codex]);
+    let theirs = agents.chain(ground.environment.user_home.clone());
+    let is_demo = demo::is_one(&root);
+    let own = |path: &PathBuf| is_demo && demo::FOLDERS.iter().any(|name| path.starts_with(root.join(name)));
+    theirs.map(|path| whole(&path)).find(|path| path.starts_with(&root) && !own(path))
+}
+
+/// Where the agents' settings are: as the home says, and as everywhere else.
+fn agent_roots(ground: &Ground) -> Vec<AgentRoots> {
+    let usual = AgentRoots::resolve(&ground.home, &ground.environment, None, None);
+    if usual == ground.roots { vec![usual] } else { vec![usual, ground.roots.clone()] }
+}
+
+/// The settings with something of trellis in or beside them; and those of which nobody can tell, with the reason.
+fn settings(ground: &Ground) -> (Vec<Settings>, Vec<String>) {
+    let (mut found, mut unclear): (Vec<Settings>, Vec<String>) = (Vec::new(), Vec::new());
+    for (roots, agent) in agent_roots(ground).iter().flat_map(|roots| [(roots, Agent::Claude), (roots, Agent::Codex)]) {
+        let read = Settings::read(&roots.hooks(agent), agent);
+        match read.and_then(|settings| Ok((settings.installed()?.len(), settings))) {
+            Ok((ours, settings)) if ours > 0 || !settings.copies().is_empty() => {
+                if found.iter().all(|one| one.path != settings.path) {
+                    found.push(settings);
+                }
+            }
+            Ok(_) => {}
+            Err(error) => unclear.push(error.to_string()),
+        }
+    }
+    (found, unclear)
+}
+
+fn busy(home: &Home) -> Failure {
+    Failure::refused(format!("another trellis has just begun to drive {}; end it first", show(home.root())))
+}
+
+fn tell(meant: &Home, settings: &[Settings], unclear: &[String], homes: &[(Home, Content)]) -> Result<(), Failure> {
+    for settings in settings {
+        let hooks = settings.installed().map_or(0, |ours| ours.len());
+        out::line(&out::plain(&format!("hooks  {}: {hooks} entries of trellis", show(&settings.path))))?;
+        for copy in settings.copies() {
+            out::line(&out::plain(&format!("       {}: a copy that trellis kept", show(&copy))))?;
+        }
+    }
+    for problem in unclear {
+        out::line(&out::plain(&format!("hooks  can't tell, look yourself: {problem}")))?;
+    }
+    for (home, content) in homes {
+        let kind = if home == meant { "home " } else { "demo " };
+        out::line(&out::plain(&format!("{kind}  {}", show(home.root()))))?;
+        for path in &content.own {
+            out::line(&out::plain(&format!("       {}", show(path))))?;
+        }
+        for path in &content.strange {
+            out::line(&out::plain(&format!("       {} is not trellis's and stays", show(path))))?;
+        }
+    }
+    Ok(())
+}
