@@ -17,8 +17,9 @@ pub fn start(place: &Named<'_>, tempo: Tempo) -> Result<(), Failure> {
     let ground = Ground::of(place)?;
     drive::tell_problems(&ground);
     ground.refuse_if_driven()?;
-    if !ground.glance().runs.iter().any(|run| !drive::is_over(run)) {
-        return out::line("no run is left to drive");
+    let runs = ground.glance().runs;
+    if runs.iter().all(drive::is_over) {
+        return out::line(&drive::left(&runs)?);
     }
     let tmux = ground.transports().tmux.named;
     let pid = wait_for(async {

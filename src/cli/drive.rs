@@ -55,7 +55,7 @@ pub fn need_terminal() -> Result<(), Failure> {
 /// Drives all runs of the home until none is left or a signal ends it.
 ///
 /// # Errors
-/// Another process drives, or the home cannot be opened.
+/// Another process drives, the home cannot be opened, or what is left cannot be driven before a person has mended it.
 pub fn drive(place: &super::Named<'_>, tempo: Tempo) -> Result<(), Failure> {
     let ground = Ground::of(place)?;
     tell_problems(&ground);
@@ -63,14 +63,14 @@ pub fn drive(place: &super::Named<'_>, tempo: Tempo) -> Result<(), Failure> {
     engine.tell(Seat::Plain);
     engine.let_person_act();
     let mut listener = Listener::of(&engine);
-    let ended: Result<Option<&str>, Failure> = engine.block_on(async {
+    let ended: Result<Option<String>, Failure> = engine.block_on(async {
         let mut projections = engine.handle.projections();
         loop {
             let projection = projections.borrow_and_update().clone();
             listener.tell_needs(&projection, None);
             if projection.at.is_some() && projection.runs.iter().all(is_over) {
                 listener.drain()?;
-                break Ok(Some("no run is left to drive"));
+                break left(&projection.runs).map(Some);
             }
             tokio::select! {
                 event = listener.events.recv() => match event {
@@ -84,9 +84,24 @@ pub fn drive(place: &super::Named<'_>, tempo: Tempo) -> Result<(), Failure> {
     });
     engine.finish()?;
     if let Some(words) = ended? {
-        out::note(words);
+        out::note(&words);
     }
     Ok(())
+}
+
+/// What is said when there is nothing to drive.
+///
+/// # Errors
+/// Runs are held: their records cannot be read, and a person has to mend them.
+pub fn left(runs: &[RunView]) -> Result<String, Failure> {
+    let held = runs.iter().filter(|run| run.read_only.is_some() && run.standing == Standing::NeedsYou).count();
+    match held {
+        0 => Ok("no run is left to drive".to_owned()),
+        1 => Err(Failure::refused("no run is left to drive but one that is held: its record can't be read")),
+        n => {
+            Err(Failure::refused(format!("no run is left to drive but {n} that are held: their records can't be read")))
+        }
+    }
 }
 
 /// Says which settings of the home do not count.

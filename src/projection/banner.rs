@@ -114,6 +114,13 @@ impl Case<'_> {
         Offer { pane_of: Some(role), ..offer("t", "pane", &format!("go to {}", self.label(role))) }
     }
 
+    /// `in claude's pane`; of one that is known to be in none `where claude runs`.
+    fn place_of(&self, role: Role) -> String {
+        let reach = self.record.side(role).and_then(|side| side.reach.as_ref());
+        let has_pane = reach.is_none_or(|reach| words::no_pane(reach.transport, "", &reach.place).is_none());
+        words::where_it_is(has_pane, self.label(role))
+    }
+
     fn write() -> Offer {
         offer("w", "write", "tell one of them something")
     }
@@ -215,7 +222,7 @@ impl Case<'_> {
     }
 
     fn delivery_offers(&self, to: Role, look_again: Option<Offer>) -> Vec<Offer> {
-        let copy = offer("y", "copy", &format!("paste it yourself in {}'s pane", self.label(to)));
+        let copy = offer("y", "copy", &format!("paste it yourself {}", self.place_of(to)));
         look_again.into_iter().chain([copy, self.pane(to), self.stop()]).collect()
     }
 
@@ -270,7 +277,7 @@ impl Case<'_> {
             self.message(entry.purpose)
         ));
         let offers = vec![offer("y", "copy", "put it on the clipboard again"), self.pane(entry.target), self.stop()];
-        Some(Banner { reason: None, headline: format!("paste this in {who}'s pane"), lines, offers })
+        Some(Banner { reason: None, headline: format!("paste this {}", self.place_of(entry.target)), lines, offers })
     }
 
     /// A message that could go out but for something a person left in the way.

@@ -66,6 +66,12 @@ pub fn no_pane(way: Option<Transport>, label: &str, place: &str) -> Option<Strin
     }
 }
 
+/// Where a person finds an agent.
+#[must_use]
+pub fn where_it_is(has_pane: bool, label: &str) -> String {
+    if has_pane { format!("in {label}'s pane") } else { format!("where {label} runs") }
+}
+
 /// A clock time of the person's day, `14:20`.
 #[must_use]
 pub fn clock(at: Timestamp, zone: &TimeZone) -> String {

@@ -578,7 +578,7 @@ pub fn panes(run: &RunView) -> Vec<Pane> {
         panes.push(Pane::Banner);
     }
     panes.push(Pane::Talk);
-    if !run.phases.is_empty() || run.phase.is_some() {
+    if matches!(run.key, RecordKey::Run(_)) && (!run.phases.is_empty() || run.phase.is_some()) {
         panes.push(Pane::Phases);
     }
     panes.push(Pane::Relays);

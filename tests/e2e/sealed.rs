@@ -74,6 +74,10 @@ fn not_one_socket_reaches_a_network() {
         &["why", &id],
         &["session", "list"],
         &["config", "init"],
+        &["doctor", "--report"],
+        &["completions", "bash"],
+        &["man"],
+        &["uninstall"],
         &["--version"],
     ] {
         traced(arguments);

@@ -34,7 +34,7 @@ pub fn rows(form: &mut Form, columns: usize, room: usize) -> (Vec<Row>, Option<(
             from
         } else {
             let mut body = vec![text(if field.folded {
-                format!("  {}", label.strip_suffix("  ").unwrap_or(&label))
+                format!(" {}", label.strip_suffix(' ').unwrap_or(&label))
             } else {
                 label
             })];

@@ -11,7 +11,7 @@ use crate::model::pair::PauseReason;
 use crate::model::reach::Ticks;
 use crate::model::text::first_line;
 use crate::projection::phases::tally;
-use crate::projection::words::unmarked;
+use crate::projection::words::{no_pane, unmarked, where_it_is};
 use crate::projection::{Banner, LookFirst, Offer, ReviewView, RunView, Standing, ThreadKind};
 use crate::ui::action::Action;
 use crate::ui::app::{App, Over, Pane};
@@ -49,7 +49,11 @@ pub fn page(app: &mut App, key: &RecordKey, area: Rect, times: &Times) -> Page {
         }
         Pane::Talk => {
             let rows = app.talk.rows(columns, room, area.width > NARROW, false, times);
-            if rows.is_empty() { empty_talk(app, columns) } else { rows.into_iter().map(|(_, row)| row).collect() }
+            if rows.is_empty() {
+                empty_talk(app, run.read_only.as_deref(), columns)
+            } else {
+                rows.into_iter().map(|(_, row)| row).collect()
+            }
         }
         Pane::Phases => phases(app, &run, room, Cursor::Has, columns),
         Pane::Relays => relays_and_reviews(app, &run, room, columns, times),
@@ -133,10 +137,16 @@ fn look_banner(app: &App, run: &RunView, look: &LookFirst) -> Banner {
         |key: &str, word: &str, what: String| Offer { key: key.to_owned(), word: word.to_owned(), what, pane_of: None };
     let offers = vec![
         offer("Enter", "look", "shows it; nothing goes out before you say so".to_owned()),
-        offer("y", "copy", format!("paste it yourself in {to}'s pane")),
+        offer("y", "copy", format!("paste it yourself {}", where_to_paste(run, look.to))),
         offer("x", "stop", "end this run".to_owned()),
     ];
     Banner { reason: None, headline: String::new(), lines, offers }
+}
+
+/// `in claude's pane`; of one without a pane `where claude runs`.
+fn where_to_paste(run: &RunView, to: Role) -> String {
+    let side = if to == Role::Implementer { &run.implementer } else { &run.reviewer };
+    where_it_is(no_pane(side.transport, &side.label, &side.place).is_none(), &side.label)
 }
 
 /// Facts, the table of reviews where they did not agree, and what can be done.
@@ -440,8 +450,12 @@ pub fn relays(app: &App, run: &RunView, room: usize, focused: bool, times: &Time
     rows
 }
 
-/// What the conversation says while there is none.
-pub fn empty_talk(app: &App, columns: usize) -> Vec<Row> {
-    let words = if app.talk.thread().is_none() { "reading the conversation" } else { "nothing was said yet" };
+/// What the conversation says while there is none; `unread`: why the record tells of none.
+pub fn empty_talk(app: &App, unread: Option<&str>, columns: usize) -> Vec<Row> {
+    let words = match unread {
+        Some(why) => why,
+        None if app.talk.thread().is_none() => "reading the conversation",
+        None => "nothing was said yet",
+    };
     wrap_text(words, Tone::Text, columns)
 }

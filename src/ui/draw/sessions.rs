@@ -148,8 +148,11 @@ pub fn page(app: &mut App, key: &SessionKey, area: Rect, times: &Times) -> Page 
     let header = header(app, key, columns, times);
     let room = Page::room(header.len(), footer.len(), area);
     let rows = app.talk.rows(columns, room, area.width > NARROW, false, times);
-    let body =
-        if rows.is_empty() { run::empty_talk(app, columns) } else { rows.into_iter().map(|(_, row)| row).collect() };
+    let body = if rows.is_empty() {
+        run::empty_talk(app, None, columns)
+    } else {
+        rows.into_iter().map(|(_, row)| row).collect()
+    };
     Page { header, body, footer, below: bits::talk_state(app), ..Page::default() }
 }
 

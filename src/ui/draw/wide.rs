@@ -4,7 +4,7 @@ use ratatui::layout::Rect;
 
 use super::bits;
 use super::{dialogs, empty, footer, log, run, runs, sessions};
-use crate::model::ids::Role;
+use crate::model::ids::{RecordKey, Role};
 use crate::projection::counts::Counts;
 use crate::projection::words::unmarked;
 use crate::projection::{RunView, SideView, Standing};
@@ -252,7 +252,11 @@ fn details(app: &App, painter: &mut Painter<'_>, area: Rect, run: &RunView, pane
     let height = usize::from(area.height);
     let phases_room = (run.phases.len() + 1).min(height / 2).max(2);
     let (on_phases, on_relays) = (in_run && pane == Pane::Phases, in_run && pane == Pane::Relays);
-    let mut rows = if run.phases.is_empty() {
+    // A pair has none: its relays are what can be listed.
+    let is_pair = matches!(run.key, RecordKey::Pair(_));
+    let mut rows = if is_pair {
+        Vec::new()
+    } else if run.phases.is_empty() {
         vec![Row::plain("phases"), Row::plain("none yet").indent(2)]
     } else {
         let cursor = if on_phases { run::Cursor::Has } else { run::Cursor::Stands };
@@ -261,8 +265,8 @@ fn details(app: &App, painter: &mut Painter<'_>, area: Rect, run: &RunView, pane
     if let Some(title) = rows.first_mut() {
         title.selected = on_phases;
     }
-    if !run.relay_list.is_empty() || on_relays {
-        rows.push(Row::rule(Rule::Single));
+    if !run.relay_list.is_empty() || on_relays || is_pair {
+        rows.extend((!rows.is_empty()).then(|| Row::rule(Rule::Single)));
         let title_at = rows.len();
         let table = if run::shows_plateau(run) { Vec::new() } else { run::plateau(run, columns, usize::MAX) };
         let table_room = if table.is_empty() { 0 } else { table.len() + 1 };
@@ -318,7 +322,9 @@ fn talk(app: &mut App, painter: &mut Painter<'_>, area: Rect, times: &Times, foc
     painter.row(Rect { height: 1, ..area }, &heading);
     let below = Rect { y: area.y + 1, height: area.height - 1, ..area };
     if rows.is_empty() {
-        painter.rows(below, &run::empty_talk(app, columns));
+        let shown = app.target().and_then(|key| app.run(&key));
+        let unread = shown.and_then(|run| run.read_only.as_deref());
+        painter.rows(below, &run::empty_talk(app, unread, columns));
         return;
     }
     let half = cells((columns.saturating_sub(3)) / 2);

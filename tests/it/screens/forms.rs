@@ -204,3 +204,19 @@ fn the_picker_has_this_window_first_then_this_work_tree_then_what_lives_then_the
     let order: Vec<String> = form(&rig).sides.iter().map(|side| side.session_id.as_str().to_owned()).collect();
     assert_eq!(order, ["s4", "s3", "s2", "s1", "s0"]);
 }
+
+/// Between what a field is called and what stands in it is a blank, however long the name is.
+#[test]
+fn an_unfolded_prompt_stands_apart_from_its_name() {
+    let mut rig = rig(scenes::two_sessions());
+    rig.press("n");
+    while !rig.text().contains("▸prompts") {
+        rig.press("Tab");
+    }
+    rig.press("Space");
+    let text = rig.text();
+    for name in ["ask", "review", "feedback"] {
+        let has = |row: &str| row.split_whitespace().collect::<Vec<_>>().starts_with(&[name, "standard"]);
+        assert!(text.lines().any(has), "{name}\n{text}");
+    }
+}

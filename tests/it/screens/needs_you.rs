@@ -5,10 +5,11 @@ use std::sync::Arc;
 
 use jiff::SignedDuration;
 use proptest::prelude::*;
+use trellis::driver::ports::{Cause, ReadOnly};
 use trellis::model::command::{Command, Control, Refusal, Reply};
-use trellis::model::ids::{RecordKey, Role};
+use trellis::model::ids::{PairId, RecordKey, Role, RunId};
 use trellis::model::reach::Transport;
-use trellis::projection::{DriverFact, Projection, RunView, Standing};
+use trellis::projection::{DriverFact, Projection, RunView, Standing, foreign};
 use trellis::ui::action::Action;
 use trellis::ui::app::{Effect, Msg, Over, Then};
 use trellis::ui::key::Key;
@@ -86,6 +87,70 @@ fn a_pane_that_is_not_there_is_offered_nowhere() {
                 assert!(!rig.press("t").iter().any(|effect| matches!(effect, Effect::GoToPane(_))));
             }
         }
+    }
+}
+
+/// A message that a person pastes goes where its agent is: into a pane only where there is one.
+#[test]
+fn a_copy_is_pasted_in_a_pane_only_where_there_is_one() {
+    for (way, place, says) in [
+        (Transport::Tmux, "%2", "paste it yourself in codex's pane"),
+        (Transport::ByHand, "pid 4242", "paste it yourself where codex runs"),
+        (Transport::Headless, "pid 4242", "paste it yourself where codex runs"),
+    ] {
+        let mut run = scenes::look_first();
+        run.banner = None;
+        for side in [&mut run.implementer, &mut run.reviewer] {
+            side.transport = Some(way);
+            side.place = place.to_owned();
+        }
+        let says = says.replace("codex", run.look_first.as_ref().map_or("codex", |look| label_of(&run, look.to)));
+        let mut rig = Rig::new(scenes::one(run), (60, 24));
+        rig.press("Enter");
+        let text = rig.text();
+        let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
+        assert!(text.contains(&says), "{way:?}: {says}\n{text}");
+    }
+}
+
+fn label_of(run: &RunView, role: Role) -> &str {
+    &if role == Role::Implementer { &run.implementer } else { &run.reviewer }.label
+}
+
+/// The conversation of a record that cannot be read is not on its way: what is wrong with it stands there.
+#[test]
+fn a_damaged_record_says_so_where_its_conversation_would_stand() {
+    let damaged = ReadOnly {
+        key: RecordKey::Run(RunId::new("half")),
+        cause: Cause::Damaged,
+        why: "it is no whole JSON".to_owned(),
+        remedy: "mend it and put it back from /h/quarantine/half.json".to_owned(),
+        written_at: None,
+        value: serde_json::Value::Null,
+    };
+    for size in [(38, 20), (80, 24), (120, 40), (200, 60)] {
+        let run = foreign::view(&damaged, scenes::now()).unwrap();
+        let mut rig = Rig::new(Projection { shown: None, ..scenes::one(run) }, size);
+        rig.press("Enter");
+        let text = rig.text().split_whitespace().collect::<Vec<_>>().join(" ");
+        assert!(!text.contains("reading the conversation"), "{size:?}\n{text}");
+        assert!(text.contains("it is no whole JSON; mend it"), "{size:?}\n{text}");
+    }
+}
+
+/// A pair has no phases: what it has are its relays.
+#[test]
+fn a_wide_pair_that_has_ended_lists_its_relays_and_no_phases() {
+    let mut run = scenes::run("checkout");
+    run.key = RecordKey::Pair(PairId::new("checkout"));
+    run.phases.clear();
+    run.phase = None;
+    (run.standing, run.stopped_at) = (Standing::Done, Some(scenes::now()));
+    for keys in ["", "Enter", "Enter Tab", "Enter Tab Tab"] {
+        let mut rig = Rig::new(scenes::one(run.clone()), (120, 40));
+        rig.press(keys);
+        let text = rig.text();
+        assert!(text.contains("relays") && !text.contains("none yet") && !text.contains("phases"), "{keys}\n{text}");
     }
 }
 

@@ -11,9 +11,12 @@ const ANSWER: &str = "/clear is what the page calls it; the parser reads the new
 /// Waits for the banner; gives what it says.
 fn banner(bench: &Bench) -> String {
     bench.wait("the banner", || {
-        bench.view().and_then(|view| view.banner).is_some_and(|banner| banner.headline.starts_with("paste this in"))
+        bench.view().and_then(|view| view.banner).is_some_and(|banner| banner.headline.starts_with("paste this "))
     });
-    bench.view().unwrap().banner.unwrap().lines.join(" ")
+    let banner = bench.view().unwrap().banner.unwrap();
+    let in_a_pane = banner.headline.ends_with("'s pane");
+    assert_eq!(in_a_pane, bench.elsewhere.is_none(), "{}", banner.headline);
+    banner.lines.join(" ")
 }
 
 #[test]
