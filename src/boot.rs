@@ -2,6 +2,7 @@
 //! the lock, and puts store, watch, agents, driver and screen together. No rule of the loop lives here.
 
 mod ahead;
+mod archive;
 pub mod background;
 mod crew;
 mod engine;

@@ -307,6 +307,9 @@ pub struct DriveArgs {
     /// End a driver that goes on in the background; what it began is finished.
     #[arg(long)]
     pub stop: bool,
+    /// Go on when no run is left: new ones may be started over the socket.
+    #[arg(long, conflicts_with = "stop")]
+    pub stay: bool,
     /// This is the process that goes on.
     #[arg(long, hide = true, conflicts_with_all = ["background", "stop"])]
     pub detached: bool,
@@ -528,10 +531,10 @@ fn dispatch(cli: Cli) -> Result<(), Failure> {
         Some(Command::Session(SessionCommand::New(args))) => new::new(&place, args),
         Some(Command::Session(SessionCommand::List { json })) => session::list(&place, json),
         Some(Command::Session(SessionCommand::Reach(args))) => session::reach(&place, args),
-        Some(Command::Drive(args)) if args.detached => background::detached(&place, args.speed),
-        Some(Command::Drive(args)) if args.background => background::start(&place, args.speed),
+        Some(Command::Drive(args)) if args.detached => background::detached(&place, args.speed, args.stay),
+        Some(Command::Drive(args)) if args.background => background::start(&place, args.speed, args.stay),
         Some(Command::Drive(args)) if args.stop => background::stop(home),
-        Some(Command::Drive(args)) => drive::drive(&place, args.speed),
+        Some(Command::Drive(args)) => drive::drive(&place, args.speed, args.stay),
         Some(Command::Watch { run }) => watch::watch(home, run.as_deref()),
         Some(Command::Status(args)) => match args.since {
             Some(at) => since::of_all(home, at, args.json),

@@ -14,6 +14,7 @@ pub mod model;
 pub mod out;
 pub mod paths;
 pub mod projection;
+pub mod serve;
 pub mod small_file;
 pub mod store;
 pub mod supervise;

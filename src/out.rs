@@ -1,13 +1,12 @@
 //! The one writer of standard output, and the one line on standard error. A reader that went away ends quietly.
 
-use std::borrow::Cow;
-use std::fmt::Write as _;
 use std::io::{self, Write as _};
 
 use serde::Serialize;
 
 use crate::failure::Failure;
-use crate::ui::sanitise::{clean_block, clean_line, is_unwanted};
+use crate::model::harmless;
+use crate::ui::sanitise::{clean_block, clean_line};
 
 /// Prints a text as it is.
 ///
@@ -42,25 +41,7 @@ pub fn page(lines: &str) -> Result<(), Failure> {
 /// As [`text`].
 pub fn json(value: &impl Serialize) -> Result<(), Failure> {
     let text = serde_json::to_string(value).map_err(|error| Failure::internal(error.to_string()))?;
-    line(&escaped(&text))
-}
-
-/// JSON without a character that could do anything to a terminal; it means the same.
-fn escaped(json: &str) -> Cow<'_, str> {
-    if !json.chars().any(is_unwanted) {
-        return Cow::Borrowed(json);
-    }
-    let mut out = String::with_capacity(json.len() + 16);
-    for c in json.chars() {
-        if is_unwanted(c) {
-            for unit in c.encode_utf16(&mut [0; 2]) {
-                let _ = write!(out, "\\u{unit:04x}");
-            }
-        } else {
-            out.push(c);
-        }
-    }
-    Cow::Owned(out)
+    line(&harmless::escaped(&text))
 }
 
 /// One line on standard error; nothing for an empty one.

@@ -1,6 +1,7 @@
 //! What is printed does nothing to a terminal, and JSON keeps its meaning.
 
-use super::{escaped, plain};
+use super::plain;
+use crate::model::harmless::escaped;
 
 const HOSTILE: &str = "a\u{202e}b\u{2066}c\u{9b}31md\u{7}e\u{e0041}f\u{1b}]0;t\u{7}g\u{200d}h";
 

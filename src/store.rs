@@ -16,6 +16,7 @@ mod quarantine;
 pub mod reader;
 mod schema;
 pub mod sim_files;
+pub mod socket;
 pub mod spool;
 pub mod trim;
 mod unknown;

@@ -52,14 +52,16 @@ impl Drop for Detached {
 }
 
 impl Detached {
-    /// Starts it, and returns once it waits for the lock. `tmux`: the server that this process was told to use.
+    /// Starts it, and returns once it waits for the lock. `tmux`: the server that this process was told to use;
+    /// `stay`: it goes on when no run is left.
     ///
     /// # Errors
     /// A sentence: it cannot be started, or what it says against the home. Nothing is left of it then.
-    pub async fn start(home: &Home, tempo: Tempo, tmux: Option<&str>) -> Result<Self, String> {
+    pub async fn start(home: &Home, tempo: Tempo, tmux: Option<&str>, stay: bool) -> Result<Self, String> {
         let program = own_program().map_err(|error| format!("can't find trellis' own program: {error}"))?;
         let mut command = Command::new(&program);
         command.arg("--home").arg(home.root()).args(["drive", "--detached", "--speed", &tempo.to_string()]);
+        command.args(stay.then_some("--stay"));
         command.args(tmux.into_iter().flat_map(|named| ["--tmux-socket", named]));
         let pipes = command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
         let mut child = pipes.spawn().map_err(|error| format!("can't start {}: {error}", program.display()))?;
@@ -113,7 +115,7 @@ impl Detached {
 /// # Errors
 /// A sentence: then this process drives on, or says why it does not.
 pub(super) async fn hand_over(home: &Home, tempo: Tempo, tmux: Option<&str>, handle: &Handle) -> Result<(), String> {
-    let mut detached = Detached::start(home, tempo, tmux).await?;
+    let mut detached = Detached::start(home, tempo, tmux, false).await?;
     if let Reply::Refused(refusal) = handle.hand_over().await {
         detached.end("").await;
         return Err(refusal.message);

@@ -4,27 +4,31 @@
 use std::collections::hash_map::RandomState;
 use std::convert::Infallible;
 use std::hash::BuildHasher as _;
+use std::sync::Arc;
 use std::time::Duration;
 
 use jiff::tz::TimeZone;
 use tokio::sync::mpsc;
 
+use super::archive::Disk;
 use super::engine::How;
-use super::{Ground, Place};
+use super::{Ground, Place, background};
 use crate::agent::Transports;
 use crate::agent::scripted::world::World;
 use crate::clock;
 use crate::driver::core::{Core, Options};
-use crate::driver::handle::Line;
+use crate::driver::handle::{Handle, Line};
 use crate::driver::task::{Edges, drive};
 use crate::driver::viewer::{Ended, LookOnly, ReadRecords, Shelf as _, view};
 use crate::failure::Failure;
 use crate::model::command::{Refusal, RefusalKind, Reply};
 use crate::model::tempo::Tempo;
 use crate::projection::DriverFact;
+use crate::serve::server::{Facts, Server};
 use crate::store::Store;
 use crate::store::lock::{Kind, Lock, Seat};
 use crate::store::reader::Reader;
+use crate::store::socket::Socket;
 use crate::supervise::{StopReason, Supervisor};
 use crate::watch::{self, Watch};
 
@@ -40,6 +44,8 @@ pub(super) struct Crew {
     pub(super) how: How,
     pub(super) tempo: Tempo,
     pub(super) supervisor: Supervisor,
+    /// What the driver is told through, by those who come over its socket too.
+    pub(super) handle: Handle,
 }
 
 /// The driver's surroundings.
@@ -119,12 +125,18 @@ impl Crew {
         let options = self.options(DriverFact::Here);
         let records = Store::new(self.ground.home.clone());
         let core = Core::start(records, around.transcripts, around.agents, options, clock::now());
+        let server = self.serve(&lock);
         let driven = drive(core, line, around.edges, self.supervisor.token(), clock::now);
         let over = tokio::select! {
             over = driven => over,
             never = self.while_there(lock.seat()) => match never {},
         };
-        // The lock goes last: whoever takes it finds everything on the disk, and nobody else playing the agents.
+        // The lock goes last: whoever takes it finds everything on the disk, nobody else playing the agents, and a free
+        // socket.
+        if let Some((server, socket)) = server {
+            server.end().await;
+            drop(socket);
+        }
         drop(over.core);
         if let Some(world) = around.world {
             world.end();
@@ -136,6 +148,24 @@ impl Crew {
         };
         let _ = answer.send(Reply::Done { record: None, note: "the home was given up".to_owned() });
         Some(over.line)
+    }
+
+    /// Serves the home's socket. A driver without one drives all the same, and says so.
+    fn serve(&self, lock: &Lock) -> Option<(Server, Socket)> {
+        if self.how == How::RecordOnly {
+            return None;
+        }
+        let started = Socket::listen(&self.ground.home, lock).map_err(|error| error.to_string());
+        let started = started.and_then(|(socket, listener)| {
+            let archive = Arc::new(Disk::of(&self.ground));
+            let background = background::driver(&self.ground.home).is_some();
+            let facts = Facts { home: self.ground.home.root().display().to_string(), background };
+            let server = Server::start(listener, self.handle.clone(), archive, facts, &self.supervisor);
+            server
+                .map(|server| (server, socket))
+                .map_err(|error| format!("can't serve {}: {error}", self.ground.home.socket().display()))
+        });
+        started.map_err(|why| self.handle.complain(why)).ok()
     }
 
     /// Ends everything when the home was removed or replaced: what is saved from then on is lost, or another's.

@@ -83,7 +83,7 @@ impl Engine {
     /// Something of the home cannot be opened.
     pub fn start_in(ground: Ground, lock: Lock, how: How, tempo: Tempo) -> Result<Self, Failure> {
         let (mut engine, line) = Self::empty(&ground, tempo)?;
-        let crew = Crew { ground, how, tempo, supervisor: engine.supervisor.clone() };
+        let crew = Crew { ground, how, tempo, supervisor: engine.supervisor.clone(), handle: engine.handle.clone() };
         let runtime = engine.runtime.handle().clone();
         let around = crew.surroundings(&runtime)?;
         engine.world.clone_from(&around.world);
@@ -102,7 +102,8 @@ impl Engine {
     pub fn watch(ground: Ground, tempo: Tempo) -> Result<Self, Failure> {
         let (mut engine, line) = Self::empty(&ground, tempo)?;
         engine.watches = true;
-        let crew = Crew { ground, how: How::Drive, tempo, supervisor: engine.supervisor.clone() };
+        let (supervisor, handle) = (engine.supervisor.clone(), engine.handle.clone());
+        let crew = Crew { ground, how: How::Drive, tempo, supervisor, handle };
         let runtime = engine.runtime.handle().clone();
         let supervisor = engine.supervisor.clone();
         let started = supervisor.thread("viewer", move || {

@@ -13,17 +13,17 @@ use crate::store::lock::{Holder, Kind, holder};
 ///
 /// # Errors
 /// Another process drives, nothing is left to drive, or it does not start.
-pub fn start(place: &Named<'_>, tempo: Tempo) -> Result<(), Failure> {
+pub fn start(place: &Named<'_>, tempo: Tempo, stay: bool) -> Result<(), Failure> {
     let ground = Ground::of(place)?;
     drive::tell_problems(&ground);
     ground.refuse_if_driven()?;
     let runs = ground.glance().runs;
-    if runs.iter().all(drive::is_over) {
+    if !stay && runs.iter().all(drive::is_over) {
         return out::line(&drive::left(&runs)?);
     }
     let tmux = ground.transports().tmux.named;
     let pid = wait_for(async {
-        let detached = Detached::start(&ground.home, tempo, tmux.as_deref()).await?;
+        let detached = Detached::start(&ground.home, tempo, tmux.as_deref(), stay).await?;
         detached.drives(&ground.home).await
     })?
     .map_err(Failure::refused)?;
@@ -55,11 +55,11 @@ pub fn stop(home: Option<&Path>) -> Result<(), Failure> {
     }
 }
 
-/// The process in the background: waits for the lock, and drives until no run is left or it is asked to end.
+/// The process in the background: waits for the lock, and drives until no run is left, unless it is to stay, or it is asked to end.
 ///
 /// # Errors
 /// The home cannot be opened, or its lock did not come free.
-pub fn detached(place: &Named<'_>, tempo: Tempo) -> Result<(), Failure> {
+pub fn detached(place: &Named<'_>, tempo: Tempo, stay: bool) -> Result<(), Failure> {
     // From now on the terminal that it was started in is nothing to it. An error: it leads a session already.
     let _ = rustix::process::setsid();
     let ground = Ground::of(place)?;
@@ -87,7 +87,7 @@ pub fn detached(place: &Named<'_>, tempo: Tempo) -> Result<(), Failure> {
         let mut projections = engine.handle.projections();
         loop {
             let projection = projections.borrow_and_update().clone();
-            if projection.at.is_some() && projection.runs.iter().all(drive::is_over) {
+            if !stay && projection.at.is_some() && projection.runs.iter().all(drive::is_over) {
                 return;
             }
             tokio::select! {

@@ -52,11 +52,11 @@ pub fn need_terminal() -> Result<(), Failure> {
     Err(Failure::refused(words))
 }
 
-/// Drives all runs of the home until none is left or a signal ends it.
+/// Drives all runs of the home until none is left (unless it is to stay) or a signal ends it.
 ///
 /// # Errors
 /// Another process drives, the home cannot be opened, or what is left cannot be driven before a person has mended it.
-pub fn drive(place: &super::Named<'_>, tempo: Tempo) -> Result<(), Failure> {
+pub fn drive(place: &super::Named<'_>, tempo: Tempo, stay: bool) -> Result<(), Failure> {
     let ground = Ground::of(place)?;
     tell_problems(&ground);
     let mut engine = Engine::start(ground, How::Drive, tempo)?;
@@ -68,7 +68,7 @@ pub fn drive(place: &super::Named<'_>, tempo: Tempo) -> Result<(), Failure> {
         loop {
             let projection = projections.borrow_and_update().clone();
             listener.tell_needs(&projection, None);
-            if projection.at.is_some() && projection.runs.iter().all(is_over) {
+            if !stay && projection.at.is_some() && projection.runs.iter().all(is_over) {
                 listener.drain()?;
                 break left(&projection.runs).map(Some);
             }

@@ -11,7 +11,7 @@ use super::{Failure, out};
 use crate::boot;
 use crate::clock;
 use crate::driver::ports::{Loaded, ReadOnly};
-use crate::model::ids::{PairId, RecordKey};
+use crate::model::ids::RecordKey;
 use crate::model::outbox::{Entry, EntryState};
 use crate::model::pair::{PairRecord, PauseReason};
 use crate::model::run::{AttemptStatus, RunRecord, RunState, RunStep};
@@ -77,7 +77,7 @@ pub fn show(home: Option<&Path>, id: &str, json: bool) -> Result<(), Failure> {
     let ground = boot::Ground::find(home)?;
     let loaded = ground.records();
     let run = find(&loaded, id)?;
-    let pairs = pairs_of(run, &loaded);
+    let pairs = loaded.pairs_of(run);
     if json {
         return out::json(&json!({"run": run, "pairs": pairs}));
     }
@@ -104,18 +104,6 @@ pub fn find<'a>(loaded: &'a Loaded, id: &str) -> Result<&'a RunRecord, Failure> 
             None => Failure::refused(format!("there is no run {id}; trellis run list names them")),
         }),
     }
-}
-
-/// The pairs of a run, oldest first: of its attempts, those they go on from, and the one that is to be.
-#[must_use]
-pub fn pairs_of<'a>(run: &RunRecord, loaded: &'a Loaded) -> Vec<&'a PairRecord> {
-    let mut ids: Vec<PairId> = run.phases.iter().filter_map(|attempt| attempt.pair_id.clone()).collect();
-    ids.extend(run.current_pair_id.clone());
-    ids.extend(run.pending_pair_stop.clone());
-    let mut pairs: Vec<&PairRecord> =
-        loaded.pairs.iter().filter(|pair| ids.contains(&pair.id) || is_pair_of(pair, run)).collect();
-    pairs.sort_by(|a, b| (a.created_at, a.id.as_str()).cmp(&(b.created_at, b.id.as_str())));
-    pairs
 }
 
 fn newest_first(loaded: &Loaded) -> Vec<&RunRecord> {
@@ -177,7 +165,7 @@ fn phase(run: &RunRecord) -> u32 {
 /// What the screen calls it too: its name, else its folder's, with a number where older ones are called the same.
 fn title(run: &RunRecord, loaded: &Loaded) -> String {
     let name = own_name(run);
-    let alone = |pair: &&PairRecord| !loaded.runs.iter().any(|run| is_pair_of(pair, run));
+    let alone = |pair: &&PairRecord| !loaded.runs.iter().any(|run| pair.id.is_of(&run.id));
     let pairs = loaded.pairs.iter().filter(alone).map(|pair| {
         (words::run_name("", &pair.implementer.worktree).unwrap_or(pair.id.as_str()), pair.created_at, pair.id.as_str())
     });
@@ -189,10 +177,6 @@ fn title(run: &RunRecord, loaded: &Loaded) -> String {
 
 fn own_name(run: &RunRecord) -> &str {
     words::run_name(&run.name, &run.implementer.worktree).unwrap_or_else(|| run.id.as_str())
-}
-
-fn is_pair_of(pair: &PairRecord, run: &RunRecord) -> bool {
-    pair.id.as_str().strip_prefix(run.id.as_str()).is_some_and(|rest| rest.starts_with('-'))
 }
 
 fn described(run: &RunRecord, pairs: &[&PairRecord], loaded: &Loaded, now: &Projection) -> String {

@@ -23,7 +23,7 @@ pub fn verify(home: Option<&Path>, id: &str, json: bool) -> Result<(), Failure> 
     let loaded = ground.records();
     let run = show::find(&loaded, id)?;
     let mut records = vec![RecordKey::Run(run.id.clone())];
-    records.extend(show::pairs_of(run, &loaded).iter().map(|pair| RecordKey::Pair(pair.id.clone())));
+    records.extend(loaded.pairs_of(run).iter().map(|pair| RecordKey::Pair(pair.id.clone())));
     // Of every record: two of them may send equal texts to one session.
     let claims = every_entry(&ground, &loaded, &records)?;
     let mut conversations = BTreeMap::new();

@@ -309,6 +309,11 @@ impl<R: Records, T: Transcripts, A: Agents> Core<R, T, A> {
         self.screen.outdate();
     }
 
+    /// Says once what does not work and is none of the driver's.
+    pub fn complain(&mut self, words: String, now: Timestamp) {
+        self.notice(words, true, now);
+    }
+
     /// Says something once.
     fn notice(&mut self, text: String, is_error: bool, now: Timestamp) {
         const KEPT: usize = 50;

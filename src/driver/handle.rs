@@ -33,6 +33,8 @@ pub enum Request {
     TakeOver(oneshot::Sender<Reply>),
     /// The driver is to finish its step, save and give the home up to another process; the line goes on as a viewer's.
     HandOver(oneshot::Sender<Reply>),
+    /// Something that the person is to read: it does not work, and the driver goes on without it.
+    Complain(String),
     /// Finish the step and end.
     Shutdown,
 }
@@ -108,6 +110,11 @@ impl Handle {
     /// Says which conversation is on the screen. Left out when the driver is too busy: the next one counts.
     pub fn show(&self, shown: Option<Shown>) {
         let _ = self.requests.try_send(Request::Show(shown));
+    }
+
+    /// Has the driver say what does not work, once. Left out when it is too busy.
+    pub fn complain(&self, words: String) {
+        let _ = self.requests.try_send(Request::Complain(words));
     }
 
     /// Asks a viewer to become the driver.

@@ -135,6 +135,31 @@ pub struct Loaded {
     pub notices: Vec<String>,
 }
 
+impl Loaded {
+    /// The pairs of a run, oldest first: of its attempts, those they go on from, and the one that is to be.
+    #[must_use]
+    pub fn pairs_of(&self, run: &RunRecord) -> Vec<&PairRecord> {
+        let mut ids: Vec<PairId> = run.phases.iter().filter_map(|attempt| attempt.pair_id.clone()).collect();
+        ids.extend(run.current_pair_id.clone());
+        ids.extend(run.pending_pair_stop.clone());
+        let mut pairs: Vec<&PairRecord> =
+            self.pairs.iter().filter(|pair| ids.contains(&pair.id) || pair.id.is_of(&run.id)).collect();
+        pairs.sort_by(|a, b| (a.created_at, a.id.as_str()).cmp(&(b.created_at, b.id.as_str())));
+        pairs
+    }
+}
+
+/// Events that were published.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Past {
+    /// Those that were asked for.
+    pub events: Vec<Event>,
+    /// The number of the oldest that is kept; `None`: none is.
+    pub oldest: Option<u64>,
+    /// The number of the newest.
+    pub newest: u64,
+}
+
 /// A record that is shown, never driven, rewritten or removed unasked.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ReadOnly {

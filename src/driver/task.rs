@@ -136,6 +136,10 @@ impl<R: Records, T: Transcripts, A: Agents> Task<R, T, A> {
                 self.core.show(shown, (self.clock)());
                 self.hand_out();
             }
+            Request::Complain(words) => {
+                self.core.complain(words, (self.clock)());
+                self.hand_out();
+            }
             Request::TakeOver(answer) => {
                 let _ = answer.send(Reply::Done { record: None, note: "this process drives already".to_owned() });
             }

@@ -199,6 +199,7 @@ pub async fn view<S: Shelf, T: Transcripts, A: Agents>(
                     let _ = answer.send(reply.unwrap_or_else(|| Reply::Refused(someone_drives())));
                 }
                 Some(Request::Show(shown)) => core.show(shown, now),
+                Some(Request::Complain(words)) => core.complain(words, now),
                 Some(Request::TakeOver(answer)) => {
                     if core.ports().0.shelf.driver() == DriverFact::Nobody {
                         return Ended::TakeOver(line, answer);

@@ -174,8 +174,10 @@ pub struct NewPair {
     pub implementer: SessionRef,
     /// The side that reviews.
     pub reviewer: SessionRef,
-    /// How it begins.
-    pub kickoff: Kickoff,
+    /// How it begins; `None`: with the implementer's answer, if it is ready and that one was not relayed before, else with
+    /// its next one.
+    #[serde(default)]
+    pub kickoff: Option<Kickoff>,
     /// Settings.
     #[serde(default)]
     pub config: super::config::PairConfig,

@@ -1,5 +1,8 @@
 //! Which characters of a text from outside are harmful, and the text without them. How a text is laid out is no matter here.
 
+use std::borrow::Cow;
+use std::fmt::Write as _;
+
 use unicode_general_category::{GeneralCategory, get_general_category};
 
 /// A string sequence (OSC, DCS, APC, PM, SOS) longer than this counts as unterminated: its introducer goes, its text stays.
@@ -39,6 +42,25 @@ pub fn strip(text: &str) -> String {
         }
     }
     kept
+}
+
+/// JSON without a character that could do anything to a terminal; it means the same.
+#[must_use]
+pub fn escaped(json: &str) -> Cow<'_, str> {
+    if !json.chars().any(is_unwanted) {
+        return Cow::Borrowed(json);
+    }
+    let mut out = String::with_capacity(json.len() + 16);
+    for c in json.chars() {
+        if is_unwanted(c) {
+            for unit in c.encode_utf16(&mut [0; 2]) {
+                let _ = write!(out, "\\u{unit:04x}");
+            }
+        } else {
+            out.push(c);
+        }
+    }
+    Cow::Owned(out)
 }
 
 fn skip_escape(chars: &mut std::str::Chars<'_>) {

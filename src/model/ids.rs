@@ -53,6 +53,14 @@ id!(
     /// A pair of ours; inside a run it derives from the run's id and the count of its pairs.
     PairId
 );
+impl PairId {
+    /// Whether it derives from this run's id.
+    #[must_use]
+    pub fn is_of(&self, run: &RunId) -> bool {
+        self.0.strip_prefix(run.as_str()).is_some_and(|rest| rest.starts_with('-'))
+    }
+}
+
 id!(
     /// An outbox entry of ours; derives from its record's id and its position.
     EntryId

@@ -260,6 +260,7 @@ pub enum Kickoff {
         /// The turn.
         turn_id: TurnId,
         /// Relay every text block of it, not the answer alone.
+        #[serde(default)]
         whole_turn: bool,
     },
 }

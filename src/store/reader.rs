@@ -12,6 +12,7 @@ use super::lock::{self, Holder, Kind};
 use super::schema::{Decoded, Kept, Need};
 use super::{journal, old_of, quarantine, show, spool};
 use crate::driver::ports::Loaded;
+use crate::driver::ports::Past;
 use crate::driver::viewer::Shelf;
 use crate::model::event::{Event, EventKind};
 use crate::model::hook::HookNote;
@@ -120,6 +121,25 @@ impl<F: Files> Reader<F> {
             }
         }
         asks
+    }
+
+    /// Events published after one, oldest first, at most this many; with the numbers of the oldest and the newest that
+    /// are kept.
+    pub fn events_after(&self, seq: u64, most: usize) -> Past {
+        let path = self.home.events();
+        let read =
+            |path: &Path, bytes: u64| -> Vec<Event> { journal::tail(&self.files, path, bytes).unwrap_or_default() };
+        let mut events = read(&path, NEW_EVENTS);
+        let reaches = |events: &[Event]| events.first().is_some_and(|first| first.seq <= seq.saturating_add(1));
+        if !reaches(&events) {
+            let mut older = read(&old_of(&path), u64::MAX);
+            older.extend(read(&path, u64::MAX));
+            events = older;
+        }
+        let ends = (events.first().map(|event| event.seq), events.last().map_or(0, |event| event.seq));
+        events.retain(|event| event.seq > seq);
+        events.truncate(most);
+        Past { events, oldest: ends.0, newest: ends.1 }
     }
 
     /// Events published since the last call, oldest first; none at the first.

@@ -476,7 +476,7 @@ pub fn order_of(form: &Form, before: Option<&RunView>, ask_now: bool) -> Option<
         FormKind::NewPair => Command::CreatePair(NewPair {
             implementer: form.side("implementer")?.clone(),
             reviewer: form.side("reviewer")?.clone(),
-            kickoff: if form.chosen("kickoff") == Some(1) { Kickoff::UseCurrent } else { Kickoff::WaitForNext },
+            kickoff: Some(if form.chosen("kickoff") == Some(1) { Kickoff::UseCurrent } else { Kickoff::WaitForNext }),
             config: pair_config(form),
         }),
         FormKind::Options(key, revision) => {

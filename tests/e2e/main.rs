@@ -36,6 +36,7 @@ mod real_launch;
 mod saves;
 mod scenes;
 mod sealed;
+mod served;
 mod signals;
 mod stuck;
 mod telling;

@@ -22,8 +22,10 @@ const LICENCES: [&str; 10] = [
     "Apache-2.0 WITH LLVM-exception",
 ];
 
-/// Crates that speak over a network, or read and write what does. None is linked.
-const NETWORK: [&str; 31] = [
+/// Crates that reach a network, or make what travels over one safe. None is linked. The crates behind the home's own socket
+/// are none of them: `hyper` reads and writes HTTP on whatever line it is given and opens none, `tokio-tungstenite` the
+/// same for WebSockets, and which sockets are made is counted in `security`.
+const NETWORK: [&str; 26] = [
     "async-std",
     "attohttpc",
     "curl",
@@ -31,9 +33,6 @@ const NETWORK: [&str; 31] = [
     "h2",
     "h3",
     "hickory-resolver",
-    "http",
-    "hyper",
-    "hyper-util",
     "isahc",
     "lettre",
     "libssh2-sys",
@@ -47,18 +46,26 @@ const NETWORK: [&str; 31] = [
     "security-framework",
     "sentry",
     "smol",
-    "socket2",
     "surf",
     "tokio-rustls",
     "tonic",
     "trust-dns-resolver",
-    "tungstenite",
     "ureq",
     "warp",
 ];
 
 /// Features by which a crate that is linked would.
-const FEATURES: [(&str, &str); 2] = [("tokio", "net"), ("rustix", "net")];
+const FEATURES: [(&str, &str); 9] = [
+    ("rustix", "net"),
+    ("hyper", "http2"),
+    ("hyper-util", "client"),
+    ("hyper-util", "client-legacy"),
+    ("hyper-util", "server-auto"),
+    ("tokio-tungstenite", "connect"),
+    ("tokio-tungstenite", "stream"),
+    ("tungstenite", "url"),
+    ("tungstenite", "__rustls-tls"),
+];
 
 /// The graph for this machine, or why there is none.
 fn metadata() -> Result<Value, String> {

@@ -5,9 +5,9 @@ mod every_call;
 mod launches;
 mod meanwhile;
 mod sessions;
-mod task;
+pub mod task;
 mod waits;
-mod world;
+pub mod world;
 
 use trellis::driver::core::{Input, Options};
 use trellis::driver::ports::{Cause, ReadOnly};

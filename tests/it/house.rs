@@ -12,10 +12,10 @@ const LINES_AT_MOST: usize = 800;
 
 /// Which parts of the program each part may know: itself, and these. A path narrows it to that module.
 /// `boot` and `cli` put the program together and may know all.
-const MAY_KNOW: [(&str, &[&str]); 22] = [
+const MAY_KNOW: [(&str, &[&str]); 23] = [
     ("build", &[]),
     ("failure", &["supervise"]),
-    ("out", &["failure", "ui::sanitise"]),
+    ("out", &["failure", "model", "ui::sanitise"]),
     ("small_file", &[]),
     ("clock", &[]),
     ("model", &[]),
@@ -33,6 +33,7 @@ const MAY_KNOW: [(&str, &[&str]); 22] = [
     ("driver", &["model", "machine", "verdict", "projection", "supervise", "store::trim"]),
     ("ui", &["model", "projection", "config", "verdict", "clock", "supervise", "driver::handle"]),
     ("tell", &["model", "projection", "config", "paths", "agent::tmux", "ui::sanitise"]),
+    ("serve", &["model", "projection", "driver::handle", "driver::ports", "supervise"]),
     ("logging", &["clock", "paths", "store"]),
     ("main", &["boot", "cli"]),
 ];

@@ -28,6 +28,7 @@ mod real_run;
 mod screens;
 mod scripted;
 mod security;
+mod serve;
 mod sim;
 mod store;
 mod tmux;

@@ -19,8 +19,8 @@ use crate::verdict;
 pub(super) fn from_order(order: &NewPair, id: PairId, scene: &Scene<'_>) -> Result<PairRecord, Refusal> {
     refuse_sides(scene, |_| false)?;
     check(&order.config)?;
-    let mut pair =
-        fresh(id, "", [&order.implementer, &order.reviewer], order.kickoff.clone(), &order.config, scene.now);
+    let kickoff = order.kickoff.clone().unwrap_or_else(|| default_kickoff(scene, order.config.debounce));
+    let mut pair = fresh(id, "", [&order.implementer, &order.reviewer], kickoff, &order.config, scene.now);
     pair.human_mark = marks(scene);
     begin(&mut pair, scene)?;
     Ok(pair)

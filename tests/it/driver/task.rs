@@ -21,7 +21,7 @@ use trellis::supervise::Supervisor;
 use super::world::{Disk, Journal, MemRecords, MemTranscripts, World, claude, codex};
 
 /// Agents that are there and free.
-struct Free(mpsc::Sender<Outcome>);
+pub struct Free(pub mpsc::Sender<Outcome>);
 
 impl Agents for Free {
     fn begin(&mut self, job: Job) {

@@ -338,7 +338,8 @@ impl World {
     }
 
     pub fn new_pair(&mut self, kickoff: Kickoff) -> RecordKey {
-        let order = NewPair { implementer: claude(), reviewer: codex(), kickoff, config: PairConfig::default() };
+        let order =
+            NewPair { implementer: claude(), reviewer: codex(), kickoff: Some(kickoff), config: PairConfig::default() };
         match self.order(Command::CreatePair(order)) {
             Reply::Done { record: Some(key), .. } => key,
             other => panic!("{other:?}"),

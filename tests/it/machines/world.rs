@@ -207,7 +207,7 @@ impl World {
         let order = NewPair {
             implementer: self.implementer.session.clone(),
             reviewer: self.reviewer.session.clone(),
-            kickoff,
+            kickoff: Some(kickoff),
             config,
         };
         let parts = self.scene();

@@ -165,7 +165,7 @@ impl Bench {
             implementer: side(Agent::Claude, BUILDER),
             reviewer: side(self.reviewer.agent, REVIEWER),
             config: self.config.clone(),
-            kickoff: Kickoff::UseCurrent,
+            kickoff: Some(Kickoff::UseCurrent),
         };
         let reply = self.handle().send_blocking(Command::CreatePair(order));
         assert!(matches!(reply, Reply::Done { .. }), "{reply:?}");
