@@ -8,11 +8,14 @@ pub mod demo;
 pub mod doctor;
 pub mod drive;
 pub mod dump;
+pub mod events;
 pub mod hook;
 pub mod hooks;
 pub mod man;
 pub mod new;
 pub mod notify;
+pub mod order;
+pub mod pair;
 pub mod session;
 pub mod show;
 pub mod since;
@@ -67,10 +70,13 @@ pub struct Cli {
 pub enum Command {
     /// Show the loop with scripted agents: no account is needed, nothing real is touched.
     Demo(DemoArgs),
-    /// Start and look at checklist runs.
+    /// Start, look at and control checklist runs.
     #[command(subcommand)]
     Run(RunCommand),
-    /// Look at the agents' sessions, and start one.
+    /// Pairs without a run: start, look at and control them.
+    #[command(subcommand)]
+    Pair(pair::PairCommand),
+    /// Look at the agents' sessions, start one, and say something about one.
     #[command(subcommand)]
     Session(SessionCommand),
     /// Drive all runs of the home here, in the foreground.
@@ -80,6 +86,8 @@ pub enum Command {
         /// One run alone, until it is over: its id, as much of its beginning as is needed, or its name.
         run: Option<String>,
     },
+    /// Print what happens, an event a line, as JSON.
+    Events(events::EventsArgs),
     /// Say how everything stands, from the files alone.
     Status(StatusArgs),
     /// Say what was decided in a run and on what it rests; and what it waits for now, until when, and what ends that.
@@ -196,6 +204,9 @@ pub enum RunCommand {
         #[arg(long)]
         json: bool,
     },
+    /// Controls.
+    #[command(flatten)]
+    Order(order::RunOrder),
 }
 
 /// `trellis session`.
@@ -211,6 +222,9 @@ pub enum SessionCommand {
     },
     /// Choose how a session that is not open is reached: headless (its program is started for each message) or tmux.
     Reach(ReachArgs),
+    /// Say something about one.
+    #[command(flatten)]
+    Order(session::SessionOrder),
 }
 
 /// `trellis session reach`.
@@ -257,6 +271,9 @@ pub struct StartArgs {
     /// Drive it here in the foreground, events as JSON lines; 0 only when it completes.
     #[arg(long)]
     pub headless: bool,
+    /// The answer as JSON: id, kind and note.
+    #[arg(long, conflicts_with = "headless")]
+    pub json: bool,
 }
 
 /// Values of `--first-phase`.
@@ -528,6 +545,9 @@ fn dispatch(cli: Cli) -> Result<(), Failure> {
             None => since::of_all(home, at, json),
         },
         Some(Command::Run(RunCommand::Verify { id, json })) => verify::verify(home, &id, json),
+        Some(Command::Run(RunCommand::Order(order))) => order::run(&place, order),
+        Some(Command::Pair(command)) => pair::pair(&place, command),
+        Some(Command::Session(SessionCommand::Order(order))) => session::order(&place, order),
         Some(Command::Session(SessionCommand::New(args))) => new::new(&place, args),
         Some(Command::Session(SessionCommand::List { json })) => session::list(&place, json),
         Some(Command::Session(SessionCommand::Reach(args))) => session::reach(&place, args),
@@ -535,6 +555,7 @@ fn dispatch(cli: Cli) -> Result<(), Failure> {
         Some(Command::Drive(args)) if args.background => background::start(&place, args.speed, args.stay),
         Some(Command::Drive(args)) if args.stop => background::stop(home),
         Some(Command::Drive(args)) => drive::drive(&place, args.speed, args.stay),
+        Some(Command::Events(args)) => events::events(home, &args),
         Some(Command::Watch { run }) => watch::watch(home, run.as_deref()),
         Some(Command::Status(args)) => match args.since {
             Some(at) => since::of_all(home, at, args.json),

@@ -2,6 +2,7 @@
 
 pub mod agent;
 pub mod boot;
+pub mod call;
 pub mod cli;
 pub mod clock;
 pub mod config;

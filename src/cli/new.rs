@@ -9,10 +9,12 @@ use std::time::Duration;
 use clap::Args;
 
 use super::drive::tell_problems;
+use super::order::asked;
 use super::start::refused;
 use super::{AgentArg, Failure, Named, WayArg, out};
 
 use crate::boot::{Engine, Ground, How};
+use crate::call::CallError;
 use crate::model::command::{Command, Reply};
 use crate::model::launch::NewSession;
 use crate::model::reach::Transport;
@@ -58,10 +60,16 @@ pub struct NewArgs {
 /// Refused, or the agent ended at once.
 pub fn new(place: &Named<'_>, args: NewArgs) -> Result<(), Failure> {
     let ground = Ground::of(place)?;
-    ground.refuse_if_driven()?;
     tell_problems(&ground);
     let is_named = args.prompt.is_some();
     let order = order(&ground, args)?;
+    // Whoever drives starts it, and says how far it came on its screen.
+    match asked(&ground, &Command::StartSession(order.clone())) {
+        Ok(Reply::Done { note, .. }) => return out::line(&out::plain(&note)),
+        Ok(Reply::Refused(refusal)) => return Err(refused(&refusal)),
+        Err(CallError::Nobody) => ground.refuse_if_driven()?,
+        Err(error) => return Err(Failure::refused(error.to_string())),
+    }
     let engine = Engine::start(ground, How::RecordOnly, Tempo::REAL)?;
     let outcome = engine.block_on(async {
         match engine.handle.send(Command::StartSession(order)).await {

@@ -3,10 +3,12 @@
 
 use std::collections::BTreeSet;
 
-use serde_json::Value;
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+use serde_json::{Value, json};
 
 use super::drive::{Listener, tell_problems};
-use super::{Failure, Named, StartArgs, out};
+use super::{Failure, Named, StartArgs, order, out};
 use crate::agent::live::LiveSession;
 use crate::agent::scripted::home::Part;
 use crate::boot::{Engine, Ground, How, Seat};
@@ -24,7 +26,9 @@ pub fn start(place: &Named<'_>, args: &StartArgs) -> Result<(), Failure> {
     let config = config(args)?;
     let ground = Ground::of(place)?;
     // Before anything is looked up: whoever drives is the first thing to know, and a refused start makes no home.
-    ground.refuse_if_driven()?;
+    if args.headless {
+        ground.refuse_if_driven()?;
+    }
     tell_problems(&ground);
     let live = ground.live_sessions();
     let known = known(&ground, &live);
@@ -33,28 +37,35 @@ pub fn start(place: &Named<'_>, args: &StartArgs) -> Result<(), Failure> {
         reviewer: side(&ground, &live, &whole(&args.reviewer, &known)?)?,
         config,
     };
-    let root = ground.home.root().display().to_string();
-    let how = if args.headless { How::Drive } else { How::RecordOnly };
-    let mut engine = Engine::start(ground, how, Tempo::REAL)?;
-    if how == How::Drive {
-        engine.tell(Seat::Plain);
+    if !args.headless {
+        return record(ground, order, args.json);
     }
+    let mut engine = Engine::start(ground, How::Drive, Tempo::REAL)?;
+    engine.tell(Seat::Plain);
     let mut listener = Listener::of(&engine);
-    let (run, note) = match engine.block_on(create(&engine, order)) {
+    let (run, _) = match engine.block_on(create(&engine, order)) {
         Ok(made) => made,
         Err(failure) => return engine.finish().and(Err(failure)),
     };
-    if how == How::RecordOnly {
-        let told = out::line(&out::plain(&run_words(&run, &note, &root)));
-        return engine.finish().and(told);
-    }
     engine.let_person_act();
     let end = engine.block_on(listener.follow(&engine, &run));
     listener.end(engine, end.map(|end| (run, end)))
 }
 
-fn run_words(run: &RunId, note: &str, home: &str) -> String {
-    format!("{run} is recorded: {note}; drive it with `trellis drive --home {home}` or in the dashboard")
+/// Has whoever drives make it, or records it for whoever drives next.
+fn record(ground: Ground, order: NewRun, json: bool) -> Result<(), Failure> {
+    let root = ground.home.root().display().to_string();
+    let done = order::carry_out(ground, &Command::CreateRun(order), None)?;
+    let Some(run) = done.record else { return Err(Failure::internal("the run was made and not named")) };
+    if json {
+        return out::json(&json!({"id": run.as_str(), "kind": "run", "note": done.note}));
+    }
+    let next = if done.driven {
+        "its driver goes on with it".to_owned()
+    } else {
+        format!("drive it with `trellis drive --home {root}` or in the dashboard")
+    };
+    out::line(&out::plain(&format!("{run} is recorded: {}; {next}", done.note)))
 }
 
 /// Gives the order and waits until it is saved.
@@ -114,7 +125,10 @@ pub(super) fn whole(wanted: &SessionKey, known: &BTreeSet<SessionKey>) -> Result
 }
 
 /// The session of that id, with the folder it works in now.
-fn side(ground: &Ground, live: &[LiveSession], wanted: &SessionKey) -> Result<SessionRef, Failure> {
+///
+/// # Errors
+/// Nothing reaches it, or it is not there.
+pub(super) fn side(ground: &Ground, live: &[LiveSession], wanted: &SessionKey) -> Result<SessionRef, Failure> {
     let part = ground.stage.iter().flat_map(|stage| &stage.parts).find(|part| part.key() == *wanted);
     if let Some(part) = part {
         return Ok(part.session());
@@ -155,48 +169,45 @@ fn side(ground: &Ground, live: &[LiveSession], wanted: &SessionKey) -> Result<Se
 
 /// The defaults with what `--set` and `--first-phase` change.
 fn config(args: &StartArgs) -> Result<RunConfig, Failure> {
-    let Ok(Value::Object(mut fields)) = serde_json::to_value(RunConfig::default()) else {
-        return Err(Failure::internal("the default settings cannot be written down"));
-    };
-    let mut config = RunConfig::default();
-    for (key, value) in &args.settings {
-        let Some(known) = fields.get_mut(key) else {
-            let names = RUN_SETTINGS.join(", ");
-            return Err(Failure::usage(format!("--set {key}: there is no such setting; choose one of {names}")));
-        };
-        // A text that looks like a number stays a text where a text is wanted.
-        *known = match (&*known, value) {
-            (Value::String(_), Value::Number(_) | Value::Bool(_) | Value::Null) => Value::String(value.to_string()),
-            _ => value.clone(),
-        };
-        config = serde_json::from_value(Value::Object(fields.clone()))
-            .map_err(|error| Failure::usage(format!("--set {key}: {}", one_line(&error.to_string()))))?;
-    }
+    let mut config: RunConfig = configured(&args.settings)?;
     if let Some(first) = args.first_phase {
         config.first_phase = first.into();
     }
     Ok(config)
 }
 
-/// The settings of a run, in the order of its record.
-const RUN_SETTINGS: [&str; 16] = [
-    "name",
-    "advance_prompt",
-    "completion_signal",
-    "review_prompt",
-    "feedback_prompt",
-    "review_stop_signal",
-    "max_rounds",
-    "confirm_before_relay",
-    "near_miss",
-    "clarify_prompt",
-    "continue_prompt",
-    "resume_after_limit",
-    "debounce",
-    "first_phase",
-    "max_phases",
-    "phases",
-];
+/// The default settings with what `--set` changes.
+///
+/// # Errors
+/// There is no such setting, or it cannot be that.
+pub(super) fn configured<C: Default + Serialize + DeserializeOwned>(
+    settings: &[(String, Value)],
+) -> Result<C, Failure> {
+    let Ok(Value::Object(mut fields)) = serde_json::to_value(C::default()) else {
+        return Err(Failure::internal("the default settings cannot be written down"));
+    };
+    let names = fields.keys().cloned().collect::<Vec<_>>().join(", ");
+    let mut config = C::default();
+    for (key, value) in settings {
+        let Some(known) = fields.get_mut(key) else {
+            return Err(Failure::usage(format!("--set {key}: there is no such setting; choose one of {names}")));
+        };
+        *known = typed(known, value.clone());
+        config = serde_json::from_value(Value::Object(fields.clone()))
+            .map_err(|error| Failure::usage(format!("--set {key}: {}", one_line(&error.to_string()))))?;
+    }
+    Ok(config)
+}
+
+/// A text that looks like a number stays a text where a text is wanted.
+pub(super) fn typed(known: &Value, value: Value) -> Value {
+    match (known, value) {
+        (Value::String(_), value @ (Value::Number(_) | Value::Bool(_) | Value::Null)) => {
+            Value::String(value.to_string())
+        }
+        (_, value) => value,
+    }
+}
 
 fn one_line(text: &str) -> String {
     text.split_whitespace().collect::<Vec<_>>().join(" ")

@@ -41,7 +41,7 @@ pub async fn carry_out(op: Op, named: &str, request: Request<Incoming>, desk: &A
         }
         Op::Transcript => {
             let after = query.number("after")?;
-            let limit = query.number("limit")?.unwrap_or(ENTRIES).clamp(1, MOST_ENTRIES);
+            let limit = query.number("limit")?.unwrap_or(ENTRIES);
             page(desk, named, after, limit).await
         }
         Op::SessionOrder(word) => {
@@ -137,12 +137,18 @@ async fn page(desk: &Arc<Desk>, named: &str, after: Option<u64>, limit: u64) -> 
     let read = desk.blocking(move || archive.transcript(&session)).await;
     let read = read.ok_or_else(|| Fault::busy("trellis is ending"))?;
     let conversation = read.map_err(|why| Fault::new(StatusCode::SERVICE_UNAVAILABLE, why, "see to the file"))?;
-    let entries = conversation.as_deref().map(entries).unwrap_or_default();
-    Ok(json(StatusCode::OK, &cut(&key, &entries, after, limit)))
+    let page = match conversation {
+        Some(conversation) => cut(&key, &conversation, after, limit),
+        None => cut(&key, &Conversation::new(key.agent), after, limit),
+    };
+    Ok(json(StatusCode::OK, &page))
 }
 
-/// Entries are numbered from 1; `next` is what the next page is asked for with.
-fn cut(key: &SessionKey, entries: &[Value], after: Option<u64>, limit: u64) -> Value {
+/// A page of a transcript: the entries behind one, or the newest, at most 500. They are numbered from 1; `next` is what the
+/// next page is asked for with.
+#[must_use]
+pub fn cut(key: &SessionKey, conversation: &Conversation, after: Option<u64>, limit: u64) -> Value {
+    let (entries, limit) = (entries(conversation), limit.clamp(1, MOST_ENTRIES));
     let total = entries.len() as u64;
     let from = after.unwrap_or_else(|| total.saturating_sub(limit)).min(total);
     let to = from.saturating_add(limit).min(total);

@@ -12,7 +12,7 @@ const LINES_AT_MOST: usize = 800;
 
 /// Which parts of the program each part may know: itself, and these. A path narrows it to that module.
 /// `boot` and `cli` put the program together and may know all.
-const MAY_KNOW: [(&str, &[&str]); 23] = [
+const MAY_KNOW: [(&str, &[&str]); 24] = [
     ("build", &[]),
     ("failure", &["supervise"]),
     ("out", &["failure", "model", "ui::sanitise"]),
@@ -34,6 +34,7 @@ const MAY_KNOW: [(&str, &[&str]); 23] = [
     ("ui", &["model", "projection", "config", "verdict", "clock", "supervise", "driver::handle"]),
     ("tell", &["model", "projection", "config", "paths", "agent::tmux", "ui::sanitise"]),
     ("serve", &["model", "projection", "driver::handle", "driver::ports", "supervise"]),
+    ("call", &["model", "paths", "store::socket"]),
     ("logging", &["clock", "paths", "store"]),
     ("main", &["boot", "cli"]),
 ];

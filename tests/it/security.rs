@@ -142,6 +142,7 @@ fn no_part_opens_a_socket_of_a_network() {
     only(
         &places(&["tokio::net", "os::unix::net", "UnixStream", "UnixListener", "UnixDatagram"]),
         &[
+            ("src/call.rs", "speaks to the driver over the home's socket"),
             ("src/serve/server.rs", "takes in who comes over the home's socket"),
             ("src/store/socket.rs", "makes and finds the home's socket, by a path"),
         ],

@@ -1,0 +1,123 @@
+//! Speaking to a home's driver over its socket, as commands and viewers do: orders, and events as they come. What an order
+//! means is the driver's; who is asked when nobody drives is the caller's.
+
+use std::io;
+
+use http_body_util::{BodyExt as _, Full, Limited};
+use hyper::body::{Bytes, Incoming};
+use hyper::client::conn::http1;
+use hyper::header::{CONTENT_TYPE, HOST};
+use hyper::{Method, Request, Response, StatusCode};
+use hyper_util::rt::TokioIo;
+use serde_json::Value;
+use tokio::net::UnixStream;
+
+use crate::model::command::{Command, Reply};
+use crate::paths::Home;
+use crate::store::socket;
+
+/// Bytes of an answer that are read: more is no answer of a driver.
+const MOST: usize = 64 << 20;
+
+/// Why a driver did not answer.
+#[derive(Debug, thiserror::Error)]
+pub enum CallError {
+    /// Nobody listens.
+    #[error("nobody answers on the socket of this home")]
+    Nobody,
+    /// The line broke, or what came back is no answer.
+    #[error("the driver did not answer on its socket: {0}; it may have taken the order")]
+    Broken(String),
+}
+
+impl From<hyper::Error> for CallError {
+    fn from(error: hyper::Error) -> Self {
+        Self::Broken(error.to_string())
+    }
+}
+
+/// Gives an order, and waits for the driver's reply.
+///
+/// # Errors
+/// Nobody listens, or the line breaks; then the order may have been carried out.
+pub async fn order(home: &Home, command: &Command) -> Result<Reply, CallError> {
+    let body = serde_json::to_vec(command).map_err(|error| CallError::Broken(error.to_string()))?;
+    let answer = ask(home, Method::POST, "/api/v1/order", body).await?;
+    serde_json::from_slice(&answer).map_err(|error| CallError::Broken(error.to_string()))
+}
+
+/// Asks, and gives back what a whole answer holds.
+///
+/// # Errors
+/// Nobody listens, the line breaks, or the answer is a fault.
+pub async fn ask(home: &Home, method: Method, path: &str, body: Vec<u8>) -> Result<Bytes, CallError> {
+    with_answer(home, method, path, body, async |answer| {
+        let status = answer.status();
+        let read = Limited::new(answer.into_body(), MOST).collect().await;
+        let bytes = read.map_err(|error| CallError::Broken(error.to_string()))?.to_bytes();
+        if status == StatusCode::OK {
+            return Ok(bytes);
+        }
+        let said: Value = serde_json::from_slice(&bytes).unwrap_or_default();
+        Err(CallError::Broken(said.get("message").and_then(Value::as_str).unwrap_or(status.as_str()).to_owned()))
+    })
+    .await
+}
+
+/// Tells each event behind the one of this number, as JSON, until the driver ends or `tell` says that it is enough.
+/// `true`: it was enough.
+///
+/// # Errors
+/// Nobody listens, or the line breaks.
+pub async fn events(home: &Home, since: Option<u64>, mut tell: impl FnMut(Value) -> bool) -> Result<bool, CallError> {
+    let since = since.map(|since| format!("?since={since}")).unwrap_or_default();
+    with_answer(home, Method::GET, &format!("/api/v1/events{since}"), Vec::new(), async |answer| {
+        let mut body = answer.into_body();
+        let mut rest = Vec::new();
+        while let Some(frame) = body.frame().await {
+            let Ok(data) = frame?.into_data() else { continue };
+            rest.extend_from_slice(&data);
+            while let Some(end) = rest.iter().position(|byte| *byte == b'\n') {
+                let line: Vec<u8> = rest.drain(..=end).collect();
+                let event = line.strip_prefix(b"data: ").and_then(|data| serde_json::from_slice(data).ok());
+                if event.is_some_and(|event| !tell(event)) {
+                    return Ok(true);
+                }
+            }
+        }
+        Ok(false)
+    })
+    .await
+}
+
+/// Sends a request, and does something with its answer while the line is kept going.
+async fn with_answer<T>(
+    home: &Home,
+    method: Method,
+    path: &str,
+    body: Vec<u8>,
+    work: impl AsyncFnOnce(Response<Incoming>) -> Result<T, CallError>,
+) -> Result<T, CallError> {
+    let broken = |error: io::Error| CallError::Broken(error.to_string());
+    let stream = socket::connect(home).map_err(|error| match error.kind() {
+        io::ErrorKind::NotFound | io::ErrorKind::ConnectionRefused => CallError::Nobody,
+        _ => broken(error),
+    })?;
+    stream.set_nonblocking(true).map_err(broken)?;
+    let stream = UnixStream::from_std(stream).map_err(broken)?;
+    let (mut sender, line) = http1::handshake(TokioIo::new(stream)).await?;
+    let request = Request::builder().method(method).uri(path).header(HOST, "trellis");
+    let request = request.header(CONTENT_TYPE, "application/json").body(Full::new(Bytes::from(body)));
+    let request = request.map_err(|error| CallError::Broken(error.to_string()))?;
+    let work = async {
+        let answer = sender.send_request(request).await?;
+        work(answer).await
+    };
+    let (mut line, mut work) = (std::pin::pin!(line), std::pin::pin!(work));
+    tokio::select! {
+        biased;
+        done = &mut work => done,
+        // The other side has closed; what it said before is still to be read.
+        _ = &mut line => work.await,
+    }
+}
