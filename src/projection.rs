@@ -26,6 +26,7 @@ use crate::machine::Wait;
 use crate::model::config::{PairConfig, RunConfig};
 use crate::model::conversation::Item;
 use crate::model::event::Decision;
+use crate::model::growing::Growing;
 use crate::model::ids::{Agent, MessageId, RecordKey, Role, SessionKey, SessionRef};
 use crate::model::outbox::{EntryState, Purpose};
 use crate::model::pair::PauseReason;
@@ -52,7 +53,7 @@ pub struct Projection {
     /// Runs, and pairs without a run, in no particular order.
     pub runs: Vec<RunView>,
     /// Sessions, newest activity first.
-    pub sessions: Vec<SessionView>,
+    pub sessions: Growing<SessionView>,
     /// Sessions that were started here, oldest first.
     #[serde(default)]
     pub launches: Vec<LaunchView>,
@@ -483,7 +484,7 @@ pub struct Thread {
     /// Or of which session.
     pub session: Option<SessionKey>,
     /// Its entries in time order.
-    pub entries: Vec<ThreadEntry>,
+    pub entries: Growing<ThreadEntry>,
     /// Answers of a reviewer that repeat points of earlier ones.
     #[serde(default)]
     pub repeated: Vec<Repeated>,

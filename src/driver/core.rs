@@ -38,6 +38,7 @@ use crate::model::ids::{RecordKey, SessionKey};
 use crate::model::pair::PairRecord;
 use crate::model::run::RunRecord;
 use crate::model::tempo::Tempo;
+use crate::projection::sessions::Listed;
 use crate::projection::{DriverFact, Notice};
 
 /// A missed notification delays by this at most.
@@ -123,7 +124,7 @@ pub struct Core<R, T, A> {
     ledger: Ledger,
     sessions: BTreeMap<SessionKey, Known>,
     trees: WorkTrees,
-    found: Vec<FoundSession>,
+    found: Vec<Listed>,
     begun: Vec<FoundSession>,
     heard: BTreeSet<String>,
     dirty: BTreeSet<RecordKey>,
@@ -306,7 +307,7 @@ impl<R: Records, T: Transcripts, A: Agents> Core<R, T, A> {
             self.notice(text, true, now);
         }
         self.dirty = self.books.watched();
-        self.screen.outdate();
+        self.screen.forget();
     }
 
     /// Says once what does not work and is none of the driver's.

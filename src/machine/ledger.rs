@@ -20,6 +20,7 @@ const TELLING: usize = 40;
 #[derive(Clone, Debug, Default)]
 pub struct Ledger {
     records: BTreeMap<RecordKey, Held>,
+    changes: u64,
 }
 
 /// What is kept of one record.
@@ -100,8 +101,15 @@ impl Ledger {
         self.add(key, record.is_active(), sides, &record.participants_history, &record.outbox);
     }
 
+    /// How often anything of it was taken in or forgotten: as long as that stays, so do its answers about a prompt.
+    #[must_use]
+    pub const fn changes(&self) -> u64 {
+        self.changes
+    }
+
     /// Forgets a record that was discarded.
     pub fn remove(&mut self, record: &RecordKey) {
+        self.changes += 1;
         self.records.remove(record);
     }
 
@@ -113,6 +121,7 @@ impl Ledger {
         former: &[FormerParticipant],
         outbox: &[Entry],
     ) {
+        self.changes += 1;
         // Entries that moved out of the record stay known.
         let mut lines = self.records.remove(&key).map(|held| held.lines).unwrap_or_default();
         for entry in outbox {

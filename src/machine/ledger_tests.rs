@@ -19,13 +19,13 @@ fn conversation(prompts: &[&str]) -> Conversation {
     for (index, text) in prompts.iter().enumerate() {
         let offset = (index as u64 + 1) * 100;
         let record = RecordPos { id: RecordId::new(format!("r-{index}")), offset, at: None };
-        Arc::make_mut(&mut conversation.positions).insert(record.id.clone(), offset);
+        conversation.positions.insert(&record.id, offset);
         conversation.turns.push(Turn {
             id: TurnId::new(format!("t{index}")),
             prompt: Prompt { record: record.clone(), text: (*text).into(), source: PromptSource::Typed },
             outcome: None,
             answer: None,
-            items: Vec::new(),
+            items: Vec::new().into(),
             edited_files: false,
             last_record: record,
             ended_at: None,

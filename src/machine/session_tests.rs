@@ -22,7 +22,7 @@ fn spoken(outcome: Option<Outcome>) -> Conversation {
         ended_at: outcome.is_some().then(|| at(10)),
         outcome,
         answer: None,
-        items: Vec::new(),
+        items: Vec::new().into(),
         edited_files: false,
         last_record: record(10),
     });

@@ -7,7 +7,9 @@ use std::sync::Arc;
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
+use super::growing::Growing;
 use super::ids::{Agent, MessageId, RecordId, SessionId, TurnId};
+use super::positions::Positions;
 
 /// Everything one transcript says, in file order.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -25,7 +27,7 @@ pub struct Conversation {
     /// First line of the first prompt.
     pub title: Option<String>,
     /// Turns in order; each began at a prompt.
-    pub turns: Vec<Turn>,
+    pub turns: Growing<Turn>,
     /// Prompts that wait in the agent's own queue (Claude `enqueue` without its end).
     pub queued: Vec<QueuedPrompt>,
     /// Background agents that were started and have not reported.
@@ -44,7 +46,7 @@ pub struct Conversation {
     pub damaged: u64,
     /// Offsets of the records that have an id; answers whether a mark can be found again.
     #[serde(skip)]
-    pub positions: Arc<BTreeMap<RecordId, u64>>,
+    pub positions: Positions,
 }
 
 impl Conversation {
@@ -58,7 +60,7 @@ impl Conversation {
             cli_version: None,
             branch: None,
             title: None,
-            turns: Vec::new(),
+            turns: Growing::new(),
             queued: Vec::new(),
             background_agents: 0,
             question: None,
@@ -67,14 +69,14 @@ impl Conversation {
             length: 0,
             unknown: BTreeMap::new(),
             damaged: 0,
-            positions: Arc::default(),
+            positions: Positions::default(),
         }
     }
 
     /// Byte offset at which the record begins, if it is still in the file.
     #[must_use]
     pub fn offset_of(&self, record: &RecordId) -> Option<u64> {
-        self.positions.get(record).copied()
+        self.positions.get(record)
     }
 
     /// Position of a turn by its id.
@@ -120,7 +122,7 @@ pub struct Turn {
     /// Present also while the turn runs, when such a message is already there.
     pub answer: Option<Answer>,
     /// What it contains, in order: for the conversation view and for `whole_turn`.
-    pub items: Vec<Item>,
+    pub items: Growing<Item>,
     /// Whether a tool named for editing files was called (Write, Edit, MultiEdit, NotebookEdit, apply_patch).
     pub edited_files: bool,
     /// The newest record of the turn.

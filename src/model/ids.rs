@@ -182,6 +182,12 @@ impl SessionRef {
     pub fn key(&self) -> SessionKey {
         SessionKey { agent: self.agent, session_id: self.session_id.clone() }
     }
+
+    /// Whether that is its key.
+    #[must_use]
+    pub fn is(&self, key: &SessionKey) -> bool {
+        self.agent == key.agent && self.session_id == key.session_id
+    }
 }
 
 /// The identity of a session.

@@ -6,8 +6,9 @@ use std::sync::Arc;
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
 
+use super::sessions::Listed;
 use super::{DriverFact, Notice, Thread};
-use crate::driver::ports::{FoundSession, ReadOnly};
+use crate::driver::ports::ReadOnly;
 use crate::machine::Wait;
 use crate::machine::ledger::Ledger;
 use crate::machine::plan::Plan;
@@ -43,7 +44,7 @@ pub struct Facts<'a> {
     /// Records of other programs, and what cannot be read.
     pub read_only: &'a [ReadOnly],
     /// Sessions found under the agents' roots, newest first.
-    pub found: &'a [FoundSession],
+    pub found: &'a [Listed],
     /// What is known of each session.
     pub sessions: &'a BTreeMap<SessionKey, SessionFacts>,
     /// Decisions.

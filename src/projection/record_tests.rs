@@ -186,7 +186,8 @@ fn lines_between_two_reviews_are_those_of_every_turn_between_them() {
             lines: Some((added, 0)),
             ok: Some(true),
         };
-        turn.items.insert(0, crate::model::conversation::Item { offset: 0, at: Some(after(from)), kind });
+        let item = crate::model::conversation::Item { offset: 0, at: Some(after(from)), kind };
+        turn.items = std::iter::once(item).chain(turn.items.iter().cloned()).collect();
         turn
     };
     let mut stage = Stage::new(Some(run()), Some(pair()));

@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 use super::facts::RecordFacts;
 use super::{OpenPoint, RelayView, Repeated, ReviewView};
 use crate::model::conversation::{Conversation, ItemKind, Turn};
+use crate::model::growing::Iter;
 use crate::model::ids::{MessageId, Role, TurnId};
 use crate::model::outbox::{Entry, EntryState};
 use crate::model::pair::{Direction, PairRecord, Round};
@@ -134,7 +135,7 @@ fn judged_answers(record: &RecordFacts<'_>, chain: &[&PairRecord]) -> Vec<Judged
         last_source = round.source_turn_id.as_ref().or(last_source);
         let (lines, files) = match round.work {
             Some(Work::Changed { files, added, .. }) => (Some(added), Some(files)),
-            _ => (turns.and_then(changed_lines), turns.and_then(changed_files)),
+            _ => (turns.clone().and_then(changed_lines), turns.and_then(changed_files)),
         };
         judged.push(Judged {
             turn_id: turn.id.clone(),
@@ -154,7 +155,7 @@ fn judged_answers(record: &RecordFacts<'_>, chain: &[&PairRecord]) -> Vec<Judged
 /// The turn that answers a delivery: its own, or the one that took its place.
 fn answering_turn<'a>(conversation: &'a Conversation, delivered: &TurnId) -> Option<&'a Turn> {
     let at = conversation.turn_index(delivered)?;
-    conversation.turns.get(at..)?.iter().find(|turn| turn.answer.is_some() && turn.outcome.is_some())
+    conversation.turns.iter().skip(at).find(|turn| turn.answer.is_some() && turn.outcome.is_some())
 }
 
 /// Whether no file was edited since the review before the newest relay to the reviewer, as far as the tools tell.
@@ -172,16 +173,20 @@ pub fn carries_no_edit(record: &RecordFacts<'_>) -> bool {
 
 /// The builder's turns since the one that was reviewed before, up to the one that is reviewed; of the first review that
 /// one alone. What a person asked for in between is reviewed as well.
-fn worked<'a>(conversation: &'a Conversation, before: Option<&TurnId>, turn: Option<&TurnId>) -> Option<&'a [Turn]> {
+fn worked<'a>(
+    conversation: &'a Conversation,
+    before: Option<&TurnId>,
+    turn: Option<&TurnId>,
+) -> Option<Iter<'a, Turn>> {
     let end = conversation.turn_index(turn?)?;
     let begin = before.and_then(|before| conversation.turn_index(before)).map_or(end, |before| before + 1);
-    conversation.turns.get(begin.min(end)..=end)
+    Some(conversation.turns.range(begin.min(end), end + 1))
 }
 
 /// Lines that some turns added: 0 when they called no tool that edits, `None` when one of these did not say.
-fn changed_lines(turns: &[Turn]) -> Option<u32> {
-    let mut sum = (!turns.iter().any(|turn| turn.edited_files)).then_some(0);
-    for item in turns.iter().flat_map(|turn| &turn.items) {
+fn changed_lines(turns: Iter<'_, Turn>) -> Option<u32> {
+    let mut sum = (!turns.clone().any(|turn| turn.edited_files)).then_some(0);
+    for item in turns.flat_map(|turn| &turn.items) {
         if let ItemKind::Tool { lines: Some((added, _)), .. } = item.kind {
             sum = Some(sum.unwrap_or(0_u32).saturating_add(added));
         }
@@ -190,16 +195,16 @@ fn changed_lines(turns: &[Turn]) -> Option<u32> {
 }
 
 /// Files that the tools of some turns name as edited: 0 when they called none that edits, `None` when they do not say.
-fn changed_files(turns: &[Turn]) -> Option<u32> {
+fn changed_files(mut turns: Iter<'_, Turn>) -> Option<u32> {
     let files: BTreeSet<&str> = turns
-        .iter()
+        .clone()
         .flat_map(|turn| &turn.items)
         .filter_map(|item| match &item.kind {
             ItemKind::Tool { summary, lines: Some(_), .. } => Some(summary.as_str()),
             _ => None,
         })
         .collect();
-    let edited = turns.iter().any(|turn| turn.edited_files);
+    let edited = turns.any(|turn| turn.edited_files);
     (!edited || !files.is_empty()).then(|| u32::try_from(files.len()).unwrap_or(u32::MAX))
 }
 

@@ -177,7 +177,7 @@ pub fn turn(id: &str, prompt: &str, answer: &str, from: i64, to: i64) -> Turn {
         prompt: Prompt { record: position("p", from), text: prompt.into(), source: PromptSource::Typed },
         outcome: Some(Outcome::Completed),
         answer: Some(Answer { message_id: message_id.clone(), text: text.clone(), offset: 1, at: Some(after(to)) }),
-        items: vec![Item { offset: 1, at: Some(after(to)), kind: ItemKind::Text { message_id, text } }],
+        items: vec![Item { offset: 1, at: Some(after(to)), kind: ItemKind::Text { message_id, text } }].into(),
         edited_files: false,
         last_record: position("m", to),
         ended_at: Some(after(to)),
@@ -186,7 +186,7 @@ pub fn turn(id: &str, prompt: &str, answer: &str, from: i64, to: i64) -> Turn {
 
 pub fn talk(agent: Agent, turns: Vec<Turn>) -> SessionFacts {
     let mut conversation = Conversation::new(agent);
-    conversation.turns = turns;
+    conversation.turns = turns.into();
     SessionFacts { conversation: Some(Arc::new(conversation)), ..SessionFacts::default() }
 }
 

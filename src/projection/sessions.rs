@@ -2,46 +2,92 @@
 
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
+use std::ops::Deref;
+use std::sync::Arc;
 
 use super::SessionView;
 use super::facts::{Facts, RecordFacts, SessionFacts};
 use super::record;
 use crate::driver::ports::FoundSession;
+use crate::model::growing::Growing;
 use crate::model::ids::{RecordKey, SessionKey, SessionRef};
 use crate::model::outbox::TranscriptMark;
 use crate::model::reach::ProcessFact;
 use crate::model::session::{Need, SessionState, StateFact};
 
+/// A session that was found, with its row as it is as long as nothing else is known of it: thousands are listed with each
+/// projection, and little of them changes.
+#[derive(Clone, Debug)]
+pub struct Listed {
+    found: FoundSession,
+    key: SessionKey,
+    row: Arc<SessionView>,
+}
+
+impl Deref for Listed {
+    type Target = FoundSession;
+
+    fn deref(&self) -> &FoundSession {
+        &self.found
+    }
+}
+
+impl Listed {
+    /// One that was found.
+    #[must_use]
+    pub fn new(found: FoundSession) -> Self {
+        let row = Arc::new(view(&found.session, Some(&found), None, None));
+        Self { key: found.session.key(), found, row }
+    }
+
+    /// All that were found, with the rows that they had before.
+    #[must_use]
+    pub fn all(found: Vec<FoundSession>, before: Vec<Self>) -> Vec<Self> {
+        let mut before: BTreeMap<SessionKey, Self> =
+            before.into_iter().map(|listed| (listed.key.clone(), listed)).collect();
+        let mut again = |found: FoundSession| match before.remove(&found.session.key()) {
+            Some(listed) if listed.found == found => listed,
+            _ => Self::new(found),
+        };
+        found.into_iter().map(&mut again).collect()
+    }
+}
+
 /// Every session, newest activity first.
 #[must_use]
-pub fn list(facts: &Facts<'_>) -> Vec<SessionView> {
+pub fn list(facts: &Facts<'_>) -> Growing<SessionView> {
     let used = users(facts);
-    let mut seen: BTreeSet<SessionKey> = BTreeSet::new();
-    let mut list = Vec::new();
+    let mut seen: BTreeSet<&SessionKey> = BTreeSet::new();
+    let mut list = Vec::with_capacity(facts.found.len());
     for found in facts.found {
-        let key = found.session.key();
-        if seen.insert(key.clone()) {
-            list.push(view(&found.session, Some(found), facts.sessions.get(&key), used.get(&key)));
+        if seen.insert(&found.key) {
+            list.push(match (facts.sessions.get(&found.key), used.get(&found.key)) {
+                (None, None) => Arc::clone(&found.row),
+                (known, user) => Arc::new(view(&found.session, Some(found), known, user)),
+            });
         }
     }
     let of_records = facts.records.iter().filter_map(record::sessions).flat_map(|(one, other)| [one, other]);
+    let mut others: BTreeSet<SessionKey> = BTreeSet::new();
     for session in of_records {
         let key = session.key();
-        if seen.insert(key.clone()) {
-            list.push(view(session, None, facts.sessions.get(&key), used.get(&key)));
+        if !seen.contains(&key) && others.insert(key.clone()) {
+            list.push(Arc::new(view(session, None, facts.sessions.get(&key), used.get(&key))));
         }
     }
     // Those that were launched and have said nothing yet.
     for (key, known) in facts.sessions {
-        let Some(launch) = known.note.launch.as_ref().filter(|_| is_live(known) && !seen.contains(key)) else {
+        let Some(launch) =
+            known.note.launch.as_ref().filter(|_| is_live(known) && !seen.contains(key) && !others.contains(key))
+        else {
             continue;
         };
         let worktree = launch.worktree.clone();
         let session = SessionRef { agent: key.agent, worktree, session_id: key.session_id.clone() };
-        list.push(view(&session, None, Some(known), used.get(key)));
+        list.push(Arc::new(view(&session, None, Some(known), used.get(key))));
     }
     list.sort_by_key(|view| Reverse(view.active_at));
-    list
+    Growing::of_shared(list)
 }
 
 /// Which active record has which session.

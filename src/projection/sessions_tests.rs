@@ -15,10 +15,10 @@ fn a_session_that_is_gone_is_so_since_its_last_write_unless_it_was_seen_to_go() 
         modified_at: written,
         branch: None,
     };
+    let found = [Listed::new(found)];
     let since = |facts: SessionFacts| {
         let sessions = BTreeMap::from([(codex().key(), facts)]);
-        let facts =
-            Facts { records: Vec::new(), found: std::slice::from_ref(&found), sessions: &sessions, ..stage.facts() };
+        let facts = Facts { records: Vec::new(), found: &found, sessions: &sessions, ..stage.facts() };
         list(&facts)[0].fact.since
     };
     let gone = || SessionFacts { state: Some(SessionState::Gone), ..SessionFacts::default() };

@@ -2,6 +2,7 @@
 //! Everything is kept; folding tool calls and thinking is the screen's.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
 
 use jiff::Timestamp;
 
@@ -11,6 +12,7 @@ use super::{Thread, ThreadEntry, ThreadKind, phases, record, reviews};
 use crate::machine::ledger::{Ledger, Origin};
 use crate::machine::sending::Sending;
 use crate::model::conversation::{Conversation, Item, ItemKind, Outcome, Turn};
+use crate::model::growing::Growing;
 use crate::model::ids::{EntryId, MessageId, Role, SessionKey, SessionRef, TurnId};
 use crate::model::outbox::{Entry, EntryState, Purpose};
 use crate::model::pair::{PairRecord, Round};
@@ -31,14 +33,8 @@ pub fn of_record(facts: &RecordFacts<'_>) -> Thread {
     let mut entries: Vec<(Option<Timestamp>, Vec<ThreadEntry>)> = Vec::new();
     for (role, session) in [(Role::Implementer, builder), (Role::Reviewer, reviewer)] {
         let Some(conversation) = facts.conversation(role) else { continue };
-        let side = SideThread {
-            role,
-            label: labels.side(role),
-            session: session.key(),
-            conversation,
-            ledger: facts.ledger,
-            alone: false,
-        };
+        let side =
+            SideThread { role, label: labels.side(role), session: session.key(), conversation, ledger: facts.ledger };
         let attempts = if role == Role::Implementer { firsts.as_slice() } else { &[] };
         for (at, turn) in side.from(first_turn(facts, role, conversation)) {
             entries.extend(side.turn(at, turn, attempts, &mut lines));
@@ -57,15 +53,61 @@ pub fn of_record(facts: &RecordFacts<'_>) -> Thread {
     Thread { record: Some(key), session: None, entries, repeated: reviews::repeated(facts) }
 }
 
-/// The thread of one session.
-#[must_use]
-pub fn of_session(session: &SessionRef, conversation: &Conversation, ledger: &Ledger) -> Thread {
-    let label = session.agent.as_str();
-    let side = SideThread { role: Role::Implementer, label, session: session.key(), conversation, ledger, alone: true };
-    let mut none = BTreeMap::new();
-    let entries =
-        side.from(0).flat_map(|(at, turn)| side.turn(at, turn, &[], &mut none)).flat_map(|(_, group)| group).collect();
-    Thread { record: None, session: Some(session.key()), entries, repeated: Vec::new() }
+/// The thread of one session with what it was made of, so that the next one need not be made whole.
+#[derive(Clone, Debug)]
+pub struct Told {
+    thread: Arc<Thread>,
+    conversation: Arc<Conversation>,
+    /// Of the ledger.
+    changes: u64,
+    /// The entry at which each turn begins.
+    starts: Vec<usize>,
+}
+
+impl Told {
+    /// Of a session. Turns and items that were told `before` are told as they were: the cost is that of what came since.
+    #[must_use]
+    pub fn of(session: &SessionRef, conversation: &Arc<Conversation>, ledger: &Ledger, before: Option<Self>) -> Self {
+        let key = session.key();
+        let is_of_it = |told: &Self| told.thread.session.as_ref() == Some(&key) && told.changes == ledger.changes();
+        let mut told = before.filter(is_of_it).unwrap_or_else(|| Self {
+            thread: Arc::new(Thread { session: Some(key.clone()), ..Thread::default() }),
+            conversation: Arc::new(Conversation::new(conversation.agent)),
+            changes: ledger.changes(),
+            starts: Vec::new(),
+        });
+        let was = Arc::clone(&told.thread);
+        let same = told.conversation.turns.same_start(&conversation.turns);
+        // A turn that went on keeps its beginning.
+        let (old, new) = (told.conversation.turns.get(same), conversation.turns.get(same));
+        let mut items = old
+            .zip(new)
+            .filter(|(old, new)| old.id == new.id && old.prompt == new.prompt)
+            .map(|(old, new)| old.items.same_start(&new.items));
+        if let Some(start) = told.starts.get(same).copied() {
+            Arc::make_mut(&mut told.thread).entries.truncate(items.map_or(start, |items| start + 1 + items));
+        }
+        told.starts.truncate(same);
+        let side =
+            SideThread { role: Role::Implementer, label: session.agent.as_str(), session: key, conversation, ledger };
+        for (at, turn) in side.from(same) {
+            let entries = &mut Arc::make_mut(&mut told.thread).entries;
+            told.starts.push(items.map_or(entries.len(), |items| entries.len() - 1 - items));
+            side.alone(at, turn, items.take(), entries);
+        }
+        told.conversation = Arc::clone(conversation);
+        if *told.thread == *was {
+            // What changed is not to be seen.
+            told.thread = was;
+        }
+        told
+    }
+
+    /// The thread.
+    #[must_use]
+    pub const fn thread(&self) -> &Arc<Thread> {
+        &self.thread
+    }
 }
 
 /// A relay stands under the answer that it carries, wherever it was sent; a message of ours that went out before it, and
@@ -218,8 +260,6 @@ struct SideThread<'a> {
     session: SessionKey,
     conversation: &'a Conversation,
     ledger: &'a Ledger,
-    /// Nothing of another side stands beside it.
-    alone: bool,
 }
 
 type Group = (Option<Timestamp>, Vec<ThreadEntry>);
@@ -244,14 +284,8 @@ impl<'a> SideThread<'a> {
         for attempt in attempts.iter().filter(|attempt| attempt.turn_id.as_ref() == Some(&turn.id)) {
             head.push(phase_begins(time, attempt));
         }
-        if self.ledger.origin(&self.session, self.conversation, at) == Origin::Human {
-            let kind =
-                ThreadKind::Human { role: self.role, label: self.label.to_owned(), text: turn.prompt.text.clone() };
-            head.push(ThreadEntry { at: time, kind });
-        } else if self.alone {
-            let kind =
-                ThreadKind::Carried { role: self.role, label: self.label.to_owned(), text: turn.prompt.text.clone() };
-            head.push(ThreadEntry { at: time, kind });
+        if self.is_human(at) {
+            head.push(self.human(turn));
         }
         groups.push((time, head));
         for item in &turn.items {
@@ -265,13 +299,41 @@ impl<'a> SideThread<'a> {
             groups.push((time, group));
         }
         let mut tail = self.take(lines, turn, None);
-        if let Some(words) = turn.outcome.as_ref().and_then(|outcome| ending(turn, outcome)) {
-            let kind = ThreadKind::Ended { role: self.role, label: self.label.to_owned(), words };
-            tail.push(ThreadEntry { at: turn.ended_at.or(time), kind });
-        }
+        tail.extend(self.ended(turn, || time));
         groups.push((turn.ended_at.or(time).max(time), tail));
         groups.retain(|(_, group)| !group.is_empty());
         groups
+    }
+
+    /// One turn where nothing of another side stands beside it: its prompt, an entry for each item, its end. With `told`
+    /// the prompt and so many items stand there already.
+    fn alone(&self, at: usize, turn: &Turn, told: Option<usize>, entries: &mut Growing<ThreadEntry>) {
+        if told.is_none() {
+            entries.push(if self.is_human(at) {
+                self.human(turn)
+            } else {
+                let (role, label, text) = (self.role, self.label.to_owned(), turn.prompt.text.clone());
+                ThreadEntry { at: turn.prompt.record.at, kind: ThreadKind::Carried { role, label, text } }
+            });
+        }
+        entries.extend(turn.items.iter().skip(told.unwrap_or(0)).map(|item| self.said(item)));
+        let newest = || turn.items.iter().map(|item| item.at).fold(turn.prompt.record.at, Option::max);
+        entries.extend(self.ended(turn, newest));
+    }
+
+    fn is_human(&self, at: usize) -> bool {
+        self.ledger.origin(&self.session, self.conversation, at) == Origin::Human
+    }
+
+    fn human(&self, turn: &Turn) -> ThreadEntry {
+        let (role, label, text) = (self.role, self.label.to_owned(), turn.prompt.text.clone());
+        ThreadEntry { at: turn.prompt.record.at, kind: ThreadKind::Human { role, label, text } }
+    }
+
+    fn ended(&self, turn: &Turn, newest: impl FnOnce() -> Option<Timestamp>) -> Option<ThreadEntry> {
+        let words = turn.outcome.as_ref().and_then(|outcome| ending(turn, outcome))?;
+        let kind = ThreadKind::Ended { role: self.role, label: self.label.to_owned(), words };
+        Some(ThreadEntry { at: turn.ended_at.or_else(newest), kind })
     }
 
     fn said(&self, item: &Item) -> ThreadEntry {

@@ -78,8 +78,8 @@ fn what_an_agent_said_of_its_failure_is_not_said_again() {
         }));
         let mut stage = Stage::new(Some(run()), Some(pair()));
         stage.implementer = talk(Agent::Claude, vec![turn]);
-        let ended = of_record(&stage.record()).entries.into_iter().find_map(|entry| match entry.kind {
-            ThreadKind::Ended { words, .. } => Some(words),
+        let ended = of_record(&stage.record()).entries.iter().find_map(|entry| match &entry.kind {
+            ThreadKind::Ended { words, .. } => Some(words.clone()),
             _ => None,
         });
         ended.unwrap()

@@ -111,9 +111,9 @@ fn read_tail(agent: Agent, tail: &[u8]) -> std::sync::Arc<Conversation> {
 
 /// Whether a tail says how the turn stands in which it begins, or holds a later one.
 fn says_something(tail: &Conversation) -> bool {
-    match tail.turns.as_slice() {
-        [before] => before.outcome.is_some() || !before.items.is_empty(),
-        turns => !turns.is_empty(),
+    match tail.turns.first() {
+        Some(before) if tail.turns.len() == 1 => before.outcome.is_some() || !before.items.is_empty(),
+        first => first.is_some(),
     }
 }
 

@@ -11,6 +11,7 @@ use super::resets::Resets;
 use crate::model::conversation::{
     Answer, Conversation, Failure, Item, ItemKind, Outcome, Prompt, PromptSource, QueuedPrompt, RecordPos, Turn,
 };
+use crate::model::growing::Growing;
 use crate::model::ids::{Agent, MessageId, SessionId, TurnId};
 use crate::model::text::{first_line, unwrap_pastes};
 
@@ -94,13 +95,13 @@ impl Turns {
     /// A record that has an id.
     pub(super) fn seen(&mut self, pos: &RecordPos) {
         let told = self.edit();
-        Arc::make_mut(&mut told.positions).insert(pos.id.clone(), pos.offset);
+        told.positions.insert(&pos.id, pos.offset);
         told.last_record = Some(pos.clone());
     }
 
     /// Whether a record of this id was there before.
     pub(super) fn has_seen(&self, pos: &RecordPos) -> bool {
-        self.told.positions.contains_key(&pos.id)
+        self.told.offset_of(&pos.id).is_some()
     }
 
     /// Something of the conversation was written.
@@ -164,7 +165,7 @@ impl Turns {
             prompt: Prompt { record: pos.clone(), text: text.into(), source },
             outcome: None,
             answer: None,
-            items: Vec::new(),
+            items: Growing::new(),
             edited_files: false,
             last_record: pos.clone(),
             ended_at: None,

@@ -535,7 +535,7 @@ impl App {
     /// A session as it is now.
     #[must_use]
     pub fn session(&self, key: &SessionKey) -> Option<&SessionView> {
-        self.projection.sessions.iter().find(|view| view.session.key() == *key)
+        self.projection.sessions.iter().find(|view| view.session.is(key))
     }
 
     /// Says a sentence in the footer.

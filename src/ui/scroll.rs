@@ -134,8 +134,8 @@ impl Scroll {
     /// Messages that came since it stopped following: texts and relays; a tool call is no message.
     #[must_use]
     pub fn unread(&self) -> usize {
-        let new = self.thread.as_deref().filter(|_| self.away).and_then(|thread| thread.entries.get(self.known..));
-        new.unwrap_or_default().iter().filter(|entry| is_message(entry)).count()
+        let thread = self.thread.as_deref().filter(|_| self.away);
+        thread.map_or(0, |thread| thread.entries.iter().skip(self.known).filter(|entry| is_message(entry)).count())
     }
 
     fn entries(&self) -> usize {
@@ -539,7 +539,9 @@ fn moved_to(old: &Thread, new: &Thread, at: usize) -> usize {
 
 /// The first entry that is not the same in both; entries that share their texts are told apart without reading them.
 fn first_difference(old: &Thread, new: &Thread) -> usize {
-    old.entries.iter().zip(&new.entries).take_while(|(old, new)| is_same(old, new)).count()
+    let shared = old.entries.same_start(&new.entries);
+    let behind = old.entries.iter().skip(shared).zip(new.entries.iter().skip(shared));
+    shared + behind.take_while(|(old, new)| is_same(old, new)).count()
 }
 
 #[cfg(test)]

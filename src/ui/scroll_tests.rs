@@ -171,7 +171,7 @@ fn the_view_stays_at_its_message_when_something_comes_in_before_it() {
     let before = view(&mut scroll, 2);
     let mut longer = (*thread(&["one", "two", "three", "four"])).clone();
     let kind = ThreadKind::Phase { n: 1, summary: "new".to_owned() };
-    longer.entries.insert(0, ThreadEntry { at: None, kind });
+    longer.entries.rewrite(|entries| entries.insert(0, ThreadEntry { at: None, kind }));
     scroll.set(Some(&Arc::new(longer)));
     assert_eq!(view(&mut scroll, 2), before);
 }

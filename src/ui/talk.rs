@@ -9,6 +9,7 @@ use std::sync::Arc;
 use jiff::Timestamp;
 
 use crate::model::conversation::{Item, ItemKind};
+use crate::model::growing::Growing;
 use crate::model::ids::Role;
 use crate::model::outbox::{EntryState, Purpose};
 use crate::projection::{Thread, ThreadEntry, ThreadKind};
@@ -150,25 +151,24 @@ fn item_of(entry: &ThreadEntry) -> Option<&Item> {
 }
 
 /// The entries behind `at` that belong to its group, `at` itself first.
-fn group_from(entries: &[ThreadEntry], at: usize) -> impl Iterator<Item = &ThreadEntry> {
+fn group_from(entries: &Growing<ThreadEntry>, at: usize) -> impl Iterator<Item = &ThreadEntry> {
     let role = entries.get(at).and_then(role_of);
     entries.iter().skip(at).take_while(move |entry| role.is_some() && role_of(entry) == role)
 }
 
-fn begins_group(entries: &[ThreadEntry], at: usize) -> bool {
+fn begins_group(entries: &Growing<ThreadEntry>, at: usize) -> bool {
     let before = at.checked_sub(1).and_then(|before| entries.get(before)).and_then(role_of);
     entries.get(at).and_then(role_of).is_some_and(|role| before != Some(role))
 }
 
-fn ends_group(entries: &[ThreadEntry], at: usize) -> bool {
+fn ends_group(entries: &Growing<ThreadEntry>, at: usize) -> bool {
     let behind = entries.get(at + 1).and_then(role_of);
     entries.get(at).and_then(role_of).is_some_and(|role| behind != Some(role))
 }
 
-fn group_start(entries: &[ThreadEntry], at: usize) -> usize {
+fn group_start(entries: &Growing<ThreadEntry>, at: usize) -> usize {
     let role = entries.get(at).and_then(role_of);
-    let before = entries.get(..at).unwrap_or_default();
-    at - before.iter().rev().take_while(|entry| role.is_some() && role_of(entry) == role).count()
+    at - entries.range(0, at).rev().take_while(|entry| role.is_some() && role_of(entry) == role).count()
 }
 
 fn is_text(entry: &ThreadEntry) -> bool {
@@ -223,7 +223,7 @@ pub fn blocks_of(thread: &Thread, at: usize, detail: Detail) -> Vec<Block> {
 }
 
 fn said(out: &mut Vec<Block>, thread: &Thread, at: usize, (role, label, item): (Role, &str, &Item), detail: Detail) {
-    let entries = thread.entries.as_slice();
+    let entries = &thread.entries;
     let mut push = |kind| out.push(Block { side: Some(role), kind });
     if begins_group(entries, at) && group_from(entries, at).any(|entry| shows(entry, detail)) {
         // A session by itself has no part in a run to be named after.

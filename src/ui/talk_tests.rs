@@ -39,7 +39,8 @@ fn turn() -> Thread {
             said(Role::Implementer, ItemKind::Thinking { text: "hm".into() }),
             said(Role::Implementer, tool("a.rs", Some((3, 0)))),
             said(Role::Implementer, words_of("done")),
-        ],
+        ]
+        .into(),
         ..Thread::default()
     }
 }
@@ -100,8 +101,8 @@ fn a_fence_goes_on_in_the_next_block() {
 #[test]
 fn the_heading_has_the_time_of_what_is_read_below_it() {
     let mut thread = turn();
-    for (minute, entry) in (10..).zip(&mut thread.entries) {
-        entry.at = format!("2026-03-14T14:{minute}:00Z").parse().ok();
+    for at in 0..thread.entries.len() {
+        thread.entries[at].at = format!("2026-03-14T14:{}:00Z", 10 + at).parse().ok();
     }
     assert!(shown(&thread, Detail::Answers)[0].starts_with("14:14"), "{:?}", shown(&thread, Detail::Answers));
     assert!(shown(&thread, Detail::Tools)[0].starts_with("14:10"));
@@ -114,7 +115,8 @@ fn a_heading_never_stands_over_nothing() {
         entries: vec![
             said(Role::Reviewer, ItemKind::Thinking { text: "hm".into() }),
             said(Role::Reviewer, words_of(" \n")),
-        ],
+        ]
+        .into(),
         ..Thread::default()
     };
     assert_eq!(shown(&thread, Detail::Answers).iter().filter(|row| row.contains("reviews")).count(), 0);

@@ -40,7 +40,7 @@ fn a_rewrite_behind_an_equal_start_is_seen() {
     let mark = tail.mark();
     assert_eq!(mark.last_record_id.unwrap().as_str(), "u-3");
     assert_eq!(mark.length, (changed.len() + line(3).len()) as u64);
-    assert_eq!(tail.conversation().positions.len(), 3);
+    assert_eq!(tail.conversation().positions.offsets().count(), 3);
 }
 
 #[test]

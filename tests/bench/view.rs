@@ -123,7 +123,7 @@ fn thread(texts: impl Iterator<Item = String>) -> Thread {
         entries.extend(other(n));
         entries.push(said(n, &text));
     }
-    Thread { record: Some(RecordKey::Run(RunId::from("run"))), entries, ..Thread::default() }
+    Thread { record: Some(RecordKey::Run(RunId::from("run"))), entries: entries.into(), ..Thread::default() }
 }
 
 fn projection(thread: Option<Arc<Thread>>) -> Arc<Projection> {

@@ -121,7 +121,8 @@ fn a_turn_reads_back_as_the_script_says() {
             "{ think = \"hm\" }, { say = \"I look.\" }, { run = \"ls\", output = \"a.rs\" }, { write = \"b.rs\", content = \"x\\ny\\n\" }, { say = \"It is **there**.\" }",
         );
         let seen = desk.ask("please do\n\nit");
-        let [turn] = seen.turns.as_slice() else { panic!("{agent}: one turn, not {}", seen.turns.len()) };
+        assert_eq!(seen.turns.len(), 1, "{agent}");
+        let turn = &seen.turns[0];
         assert_eq!(turn.prompt.text.as_ref(), "please do\n\nit", "{agent}");
         assert_eq!(turn.outcome, Some(Outcome::Completed), "{agent}");
         assert_eq!(turn.answer.as_ref().unwrap().text.as_ref(), "It is **there**.", "{agent}");

@@ -240,7 +240,7 @@ impl<R: Records, T: Transcripts, A: Agents> Core<R, T, A> {
 
     /// Removes what is kept about a session that is none.
     fn forget(&mut self, session: &SessionKey, now: Timestamp) {
-        if self.found.iter().any(|found| found.session.key() == *session) {
+        if self.found.iter().any(|found| found.session.is(session)) {
             return;
         }
         if let Err(error) = self.records.forget_session(session) {

@@ -350,7 +350,7 @@ impl<R: Records, T: Transcripts, A: Agents> Core<R, T, A> {
         let of_run = self.books.runs().flat_map(|held| [&held.record.implementer, &held.record.reviewer]);
         let of_pair = self.books.pairs().flat_map(|held| [&held.record.implementer, &held.record.reviewer]);
         let found = self.found.iter().map(|found| &found.session);
-        let known = found.chain(of_run).chain(of_pair).find(|session| &session.key() == key).cloned();
+        let known = found.chain(of_run).chain(of_pair).find(|session| session.is(key)).cloned();
         // One that trellis launched has no transcript before its first message.
         let launched = || {
             let launch = self.sessions.get(key)?.facts.note.launch.as_ref()?;

@@ -70,7 +70,7 @@ impl<R: Records, T: Transcripts, A: Agents> Core<R, T, A> {
 
     /// A session of the same agent and folder that was written to later, and that no record uses.
     fn newer_in_folder(&self, session: &SessionRef) -> Option<&SessionRef> {
-        let same_place = |found: &&crate::driver::ports::FoundSession| {
+        let same_place = |found: &&crate::projection::sessions::Listed| {
             found.session.agent == session.agent && found.session.worktree == session.worktree
         };
         let newest = self.found.iter().filter(same_place).max_by_key(|found| found.modified_at)?;

@@ -25,6 +25,7 @@ pub struct Screen {
     last: Option<Arc<Projection>>,
     shown: Option<Shown>,
     thread: Option<Arc<Thread>>,
+    told: Option<thread::Told>,
     seq: u64,
 }
 
@@ -32,6 +33,12 @@ impl Screen {
     /// Something changed.
     pub const fn outdate(&mut self) {
         self.is_current = false;
+    }
+
+    /// Everything may have changed: nothing is told as it was.
+    pub fn forget(&mut self) {
+        self.outdate();
+        self.told = None;
     }
 
     /// Whether the conversation of a session is on the screen by itself.
@@ -74,7 +81,7 @@ impl<R: Records, T: Transcripts, A: Agents> Core<R, T, A> {
         let thread = self.thread(now);
         self.screen.thread.clone_from(&thread);
         let mut made = self.make(thread, now);
-        let is_same = self.screen.last.as_ref().is_some_and(|last| is_same(last, &mut made));
+        let is_same = self.screen.last.as_ref().is_some_and(|last| is_same(last, &made));
         if !is_same {
             self.screen.seq = self.screen.seq.saturating_add(1);
             made.seq = self.screen.seq;
@@ -176,12 +183,16 @@ impl<R: Records, T: Transcripts, A: Agents> Core<R, T, A> {
     }
 
     /// The conversation that is shown; the same one as before when nothing in it changed.
-    fn thread(&self, now: Timestamp) -> Option<Arc<Thread>> {
+    fn thread(&mut self, now: Timestamp) -> Option<Arc<Thread>> {
+        let before = self.screen.told.take();
         let made = match self.screen.shown.as_ref()? {
             Shown::Session(key) => {
                 let session = self.session_ref(key)?;
-                let conversation = self.sessions.get(key)?.facts.conversation.as_deref()?;
-                thread::of_session(&session, conversation, &self.ledger)
+                let conversation = self.sessions.get(key)?.facts.conversation.as_ref()?;
+                let told = thread::Told::of(&session, conversation, &self.ledger, before);
+                let thread = Arc::clone(told.thread());
+                self.screen.told = Some(told);
+                return Some(thread);
             }
             Shown::Record(key) => {
                 let sessions: BTreeMap<SessionKey, SessionFacts> =
@@ -218,7 +229,7 @@ fn is_of_machines(reason: PauseReason) -> bool {
 }
 
 /// Whether two projections say the same; the conversation is compared by identity.
-fn is_same(last: &Projection, made: &mut Projection) -> bool {
+fn is_same(last: &Projection, made: &Projection) -> bool {
     let same_thread = match (&last.shown, &made.shown) {
         (Some(last), Some(made)) => Arc::ptr_eq(last, made),
         (None, None) => true,
@@ -227,9 +238,14 @@ fn is_same(last: &Projection, made: &mut Projection) -> bool {
     if !same_thread {
         return false;
     }
-    let shown = made.shown.take();
-    (made.seq, made.at) = (last.seq, last.at);
-    let is_same = Projection { shown: None, ..last.clone() } == *made;
-    made.shown = shown;
-    is_same
+    // Each field is named: one that is added is thought of here.
+    let Projection { seq: _, at: _, looking, driver, home, notices, runs, sessions, launches, log, shown: _ } = last;
+    *looking == made.looking
+        && *driver == made.driver
+        && *home == made.home
+        && *notices == made.notices
+        && *runs == made.runs
+        && *sessions == made.sessions
+        && *launches == made.launches
+        && *log == made.log
 }

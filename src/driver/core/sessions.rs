@@ -18,6 +18,7 @@ use crate::model::run::GitMark;
 use crate::model::session::{SessionNote, SessionState};
 use crate::model::tree::TreeState;
 use crate::projection::facts::SessionFacts;
+use crate::projection::sessions::Listed;
 
 /// Observations of one session are at least this far apart.
 const PROBE_PAUSE: SignedDuration = SignedDuration::from_millis(250);
@@ -145,7 +146,7 @@ impl<R: Records, T: Transcripts, A: Agents> Core<R, T, A> {
         if !self.books.with_session(key).is_empty() {
             return;
         }
-        let found = self.found.iter().find(|found| found.session.key() == *key);
+        let found = self.found.iter().find(|found| found.session.is(key));
         if let Some(session) = found.map(|found| found.session.clone()) {
             self.read(&session, now);
         }
@@ -163,8 +164,8 @@ impl<R: Records, T: Transcripts, A: Agents> Core<R, T, A> {
     pub(super) fn find_sessions(&mut self) {
         let mut found = self.transcripts.sessions();
         found.splice(0..0, self.begun_beside(&found));
-        if found != self.found {
-            self.found = found;
+        if !found.iter().eq(self.found.iter().map(|listed| &**listed)) {
+            self.found = Listed::all(found, std::mem::take(&mut self.found));
             self.screen.outdate();
         }
     }
@@ -175,7 +176,7 @@ impl<R: Records, T: Transcripts, A: Agents> Core<R, T, A> {
         let mut is_new = false;
         for key in &changed {
             self.dirty.extend(self.books.with_session(key));
-            is_new |= !self.found.iter().any(|found| &found.session.key() == key);
+            is_new |= !self.found.iter().any(|found| found.session.is(key));
             if self.lives(key) {
                 self.read_unused(key, now);
                 self.observe(key, now);
@@ -225,7 +226,7 @@ impl<R: Records, T: Transcripts, A: Agents> Core<R, T, A> {
         keys.extend(self.found.iter().take(OBSERVED).map(|found| found.session.key()));
         // Those that were launched and have said nothing yet.
         let silent = self.sessions.iter().filter(|(key, known)| {
-            known.facts.note.launch.is_some() && !self.found.iter().any(|found| found.session.key() == **key)
+            known.facts.note.launch.is_some() && !self.found.iter().any(|found| found.session.is(key))
         });
         keys.extend(silent.take(OBSERVED).map(|(key, _)| key.clone()));
         for key in keys {

@@ -87,8 +87,7 @@ fn begun_by_somebody(draft: &mut Run<'_>, pair: Option<&PairRecord>) -> bool {
                 .turns
                 .get(first)
                 .map_or_else(|| Evidence::from(""), |turn| Evidence::prompt(draft, Role::Implementer, turn));
-            let before =
-                conversation.turns.get(..first).unwrap_or_default().iter().rev().find(|turn| turn.outcome.is_some());
+            let before = conversation.turns.range(0, first).rev().find(|turn| turn.outcome.is_some());
             set_to_turn(draft, before);
             to_probe(draft, "was prompted by you: that is the next phase", evidence);
             true

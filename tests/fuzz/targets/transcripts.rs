@@ -42,11 +42,11 @@ fn check(agent: Agent, bytes: &[u8]) {
 
 fn whole(told: &Conversation, bytes: &[u8]) {
     assert!(told.length <= bytes.len() as u64, "it is no longer than its file");
-    assert!(told.positions.values().all(|offset| *offset < told.length), "each record stands inside the file");
+    assert!(told.positions.offsets().all(|offset| offset < told.length), "each record stands inside the file");
     let ids: BTreeSet<_> = told.turns.iter().map(|turn| &turn.id).collect();
     assert_eq!(ids.len(), told.turns.len(), "each turn has an id of its own");
     let before = told.turns.len().saturating_sub(1);
-    assert!(told.turns[..before].iter().all(|turn| turn.outcome.is_some()), "only the last turn may run");
+    assert!(told.turns.iter().take(before).all(|turn| turn.outcome.is_some()), "only the last turn may run");
     let blank = told.turns.iter().filter_map(|turn| turn.answer.as_ref()).find(|answer| answer.text.trim().is_empty());
     assert_eq!(blank, None, "an answer has a text");
 }

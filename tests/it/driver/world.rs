@@ -42,7 +42,7 @@ impl Talks {
     }
 
     fn note(conversation: &mut Conversation, position: &RecordPos) {
-        Arc::make_mut(&mut conversation.positions).insert(position.id.clone(), position.offset);
+        conversation.positions.insert(&position.id, position.offset);
         conversation.last_record = Some(position.clone());
         conversation.last_spoken_at = position.at;
         conversation.length = position.offset + 100;
@@ -64,7 +64,7 @@ impl Talks {
             prompt: Prompt { record: position.clone(), text: text.into(), source: PromptSource::Typed },
             outcome: None,
             answer: None,
-            items: Vec::new(),
+            items: Vec::new().into(),
             edited_files: false,
             last_record: position,
             ended_at: None,

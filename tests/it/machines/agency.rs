@@ -1,7 +1,6 @@
 //! One agent of the small world: its conversation and what its transport would see.
 
 use std::collections::VecDeque;
-use std::sync::Arc;
 
 use jiff::Timestamp;
 use trellis::machine::{Delivery, TranscriptFact};
@@ -74,8 +73,7 @@ impl Agency {
             offset: self.records * 100,
             at: Some(now),
         };
-        let positions = Arc::make_mut(&mut self.conversation.positions);
-        positions.insert(pos.id.clone(), pos.offset);
+        self.conversation.positions.insert(&pos.id, pos.offset);
         self.conversation.last_record = Some(pos.clone());
         self.conversation.last_spoken_at = Some(now);
         self.conversation.length = pos.offset + 100;

@@ -107,7 +107,7 @@ impl World {
             prompt: Prompt { record: record.clone(), text: text.into(), source: PromptSource::Typed },
             outcome: None,
             answer: None,
-            items: Vec::new(),
+            items: Vec::new().into(),
             edited_files: false,
             last_record: record,
             ended_at: None,

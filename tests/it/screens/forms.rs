@@ -139,7 +139,7 @@ fn the_options_show_the_sides_and_leave_them_as_they_are() {
 /// Live, free sessions of these agents in one work tree, `s0` the one that was active last.
 fn live(agents: &[Agent]) -> Projection {
     let mut projection = scenes::two_sessions();
-    let like = projection.sessions.remove(0);
+    let like = projection.sessions[0].clone();
     projection.sessions.clear();
     for (at, agent) in (0_i64..).zip(agents) {
         let mut view = like.clone();

@@ -286,8 +286,8 @@ fn the_first_start_says_each_thing_once_and_names_the_demo() {
 fn a_tools_line_keeps_the_name_of_its_file() {
     let mut projection = scenes::one(scenes::run("checkout"));
     let mut thread = (**projection.shown.as_ref().unwrap()).clone();
-    for entry in &mut thread.entries {
-        if let ThreadKind::Said { item, .. } = &mut entry.kind
+    for at in 0..thread.entries.len() {
+        if let ThreadKind::Said { item, .. } = &mut thread.entries[at].kind
             && let ItemKind::Tool { summary, lines, .. } = &mut item.kind
         {
             *summary = "/home/dev/projects/the-shop/src/checkout/pricing/rounding.rs".into();

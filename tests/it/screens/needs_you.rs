@@ -198,9 +198,7 @@ fn a_view_offers_no_order_and_each_key_of_one_says_where_it_is_given() {
     // In the list of sessions as well; and nobody is called dead who was not looked at.
     let mut viewed = scenes::one(scenes::run("checkout"));
     viewed.driver = DriverFact::Elsewhere { pid: Some(6128), background: true };
-    for session in &mut viewed.sessions {
-        session.live = false;
-    }
+    viewed.sessions.rewrite(|sessions| sessions.iter_mut().for_each(|session| session.live = false));
     let mut rig = rig(viewed);
     rig.press("2");
     let text = rig.text();

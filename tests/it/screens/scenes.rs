@@ -318,7 +318,7 @@ fn base() -> Projection {
         at: Some(now()),
         driver: DriverFact::Here,
         home: "/home/dev/.trellis".to_owned(),
-        sessions: sessions(),
+        sessions: sessions().into(),
         log: log(),
         ..Projection::default()
     }

@@ -207,9 +207,12 @@ fn older_sessions_are_found_by_typing_and_one_without_a_name_is_none() {
 #[test]
 fn a_form_does_not_call_what_was_not_looked_at_out_of_reach() {
     let mut projection = fresh();
-    projection.sessions.retain(|view| ["%1", "%2"].contains(&view.session.session_id.as_str()));
+    projection.sessions.rewrite(|sessions| {
+        sessions.retain(|view| ["%1", "%2"].contains(&view.session.session_id.as_str()));
+    });
     let seen = projection.clone();
-    for view in &mut projection.sessions {
+    for at in 0..projection.sessions.len() {
+        let view = &mut projection.sessions[at];
         (view.state, view.transport) = (SessionState::NotLooked, None);
     }
     let mut rig = Rig::new(projection, (60, 40));
@@ -224,7 +227,7 @@ fn a_form_does_not_call_what_was_not_looked_at_out_of_reach() {
 #[test]
 fn the_window_is_looked_at_again_while_a_form_is_open_and_agents_come() {
     let all = fresh();
-    let mut rig = Rig::new(Projection { sessions: Vec::new(), ..all.clone() }, (60, 40));
+    let mut rig = Rig::new(Projection { sessions: Vec::new().into(), ..all.clone() }, (60, 40));
     rig.press("n");
     assert!(rig.text().contains("first message"), "{}", rig.text());
     let looks = |effects: &[Effect]| effects.iter().filter(|effect| matches!(effect, Effect::LookAround)).count();

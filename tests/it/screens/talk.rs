@@ -18,7 +18,7 @@ const RICH: &str = "# What was done\n\nThe **total** is rounded *once*, after ta
 fn with_talk(entries: Vec<ThreadEntry>) -> Projection {
     let mut projection = scenes::one(scenes::run("checkout"));
     let mut thread = projection.shown.as_deref().cloned().unwrap();
-    thread.entries = entries;
+    thread.entries = entries.into();
     projection.shown = Some(Arc::new(thread));
     projection
 }

@@ -102,7 +102,7 @@ proptest! {
     fn no_bytes_panic(agent in agents(), bytes in prop_oneof![nonsense(), prop::collection::vec(any::<u8>(), 0..2000)]) {
         let told = read_all(agent, &bytes);
         prop_assert!(told.length <= bytes.len() as u64);
-        prop_assert!(told.positions.values().all(|offset| *offset < told.length));
+        prop_assert!(told.positions.offsets().all(|offset| offset < told.length));
         let half = bytes.len() / 2;
         let _ = probe(agent, "x.jsonl", Ends { head: &bytes[..half], tail: &bytes[half / 2..], length: bytes.len() as u64 });
         let _ = edits_in(&bytes);
@@ -114,7 +114,7 @@ proptest! {
         let ids: std::collections::BTreeSet<_> = told.turns.iter().map(|turn| &turn.id).collect();
         prop_assert_eq!(ids.len(), told.turns.len());
         let before = told.turns.len().saturating_sub(1);
-        prop_assert!(told.turns[..before].iter().all(|turn| turn.outcome.is_some()));
+        prop_assert!(told.turns.iter().take(before).all(|turn| turn.outcome.is_some()));
         prop_assert!(told.turns.iter().all(|turn| turn.answer.as_ref().is_none_or(|answer| !answer.text.trim().is_empty())));
     }
 }

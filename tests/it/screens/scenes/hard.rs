@@ -68,7 +68,8 @@ pub fn hostile() -> Projection {
     projection.runs.push(second);
     projection.notices.push(Notice { at: ago(5), text: HOSTILE.to_owned(), is_error: true });
     projection.home = HOSTILE.into();
-    for view in projection.sessions.iter_mut().take(4) {
+    for at in 0..projection.sessions.len().min(4) {
+        let view = &mut projection.sessions[at];
         view.title = HOSTILE.into();
         view.fact.evidence = HOSTILE.into();
         view.fact.because = HOSTILE.into();

@@ -78,5 +78,5 @@ pub fn talk() -> Thread {
         said("14:02:30", R, tool("shell", "cat src/checkout.rs", None, Some(true))),
         said("14:02:40", R, tool("shell", "cargo test checkout", None, None)),
     ];
-    Thread { entries, ..Thread::default() }
+    Thread { entries: entries.into(), ..Thread::default() }
 }
