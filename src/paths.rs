@@ -267,6 +267,12 @@ impl Home {
         self.root.join("state.toml")
     }
 
+    /// `summaries.json`: what was read of the transcripts' ends. It may be removed at any time.
+    #[must_use]
+    pub fn summaries(&self) -> PathBuf {
+        self.root.join("summaries.json")
+    }
+
     /// `trellis.lock`.
     #[must_use]
     pub fn lock(&self) -> PathBuf {

@@ -44,6 +44,9 @@ pub struct Projection {
     /// Some session is being looked at for the first time: what is said of it may change in a moment.
     #[serde(default)]
     pub looking: bool,
+    /// Sessions whose transcripts were not read yet: they have no title.
+    #[serde(default)]
+    pub unread: usize,
     /// Who drives this home.
     pub driver: DriverFact,
     /// The home's folder, for people.
@@ -428,6 +431,9 @@ pub struct SessionView {
     pub put_away: bool,
     /// Git branch.
     pub branch: Option<String>,
+    /// First line of what its agent said last, when it was read for the list.
+    #[serde(default)]
+    pub last_words: String,
     /// Transcript path.
     pub path: String,
     /// Kind of agent, again, for sorting.

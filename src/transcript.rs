@@ -75,8 +75,14 @@ impl Reader {
 
     /// A reader that begins somewhere inside a file: what it reads belongs to a turn that began before.
     pub(crate) fn inside_a_turn(agent: Agent) -> Self {
-        let mut reader = Self::new(agent);
-        let pos = position(None, 0, None);
+        Self::inside(agent, TimeZone::UTC, 0)
+    }
+
+    /// The same at a known place: the beginning of a line.
+    pub(crate) fn inside(agent: Agent, zone: TimeZone, offset: u64) -> Self {
+        let mut reader = Self::with_zone(agent, zone);
+        reader.lines = Lines::at(offset);
+        let pos = position(None, offset, None);
         reader.turns.begin(&pos, TurnId::new(pos.id.as_str()), "", PromptSource::Unsaid);
         if let Dialect::Codex(codex) = &mut reader.dialect {
             codex.assume_prompted();

@@ -4,6 +4,8 @@
 mod catalogue;
 mod eyes;
 mod folder;
+#[cfg(target_os = "linux")]
+mod inotify;
 mod mailbox;
 mod naming;
 mod probe;
@@ -26,7 +28,7 @@ use self::mailbox::{Interest, Mailbox};
 use self::scan::{Folder, Root, RootState, Spotted, Stamp, settle};
 use self::tail::Tail;
 use crate::clock;
-use crate::driver::ports::{FoundSession, TranscriptRead, Transcripts};
+use crate::driver::ports::{FoundSession, Summaries, TranscriptRead, Transcripts};
 use crate::machine::TranscriptFact;
 use crate::model::conversation::Conversation;
 use crate::model::ids::{Agent, SessionKey, SessionRef, is_safe_name};
@@ -58,7 +60,16 @@ const WALK_AGAIN: SignedDuration = SignedDuration::from_millis(250);
 const GONE_FOR: SignedDuration = SignedDuration::from_secs(2);
 /// How old the last walk over everything may be: it alone shows what happens in folders that are not watched. Some
 /// thousand sessions cost a few milliseconds each time.
-const WALK_EVERY: SignedDuration = SignedDuration::from_secs(30);
+const WALK_EVERY: SignedDuration = SignedDuration::from_mins(2);
+/// The same while every folder is watched: then a walk finds what hints did not tell of, and nothing else does.
+const WALK_WATCHED: SignedDuration = SignedDuration::from_mins(10);
+/// Files that are read for the first list, as many as a screen shows; and for each further part of it.
+const FIRST_PART: usize = 64;
+const PART: usize = 256;
+/// Bytes of a transcript that are read at once for a screen.
+const AT_ONCE: u64 = 4 * 1_024 * 1_024;
+/// So many files are read before what they say is worth keeping while the program runs.
+const WORTH_KEEPING: usize = 32;
 /// Folders without a write for longer are not watched; they are seen by the walks.
 const RECENT: SignedDuration = SignedDuration::from_hours(30 * 24);
 /// Changes found by the floor alone, without any hint between them, after which hints are given up.
@@ -76,7 +87,11 @@ pub struct Watch {
     signed: bool,
     mailbox: Mailbox,
     eyes: Eyes,
+    begun: Begun,
+    /// Some folder with transcripts is too old to be watched.
+    unwatched: bool,
     catalogue: Catalogue,
+    summaries: Option<Box<dyn Summaries>>,
     /// As of the last walk.
     folders: BTreeMap<PathBuf, Folder>,
     states: BTreeMap<Agent, RootState>,
@@ -91,9 +106,22 @@ pub struct Watch {
     buffer: Vec<u8>,
 }
 
+/// How far it is: a list can be shown before anything is watched.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Begun {
+    /// Nothing was looked at.
+    Not,
+    /// The folders were walked once.
+    Listed,
+    /// They are watched.
+    Watched,
+}
+
 /// A session that somebody reads.
 struct Followed {
     tail: Option<Tail>,
+    /// Its end, which is shown until the tail has read what stands before.
+    end: Option<Tail>,
     /// What was read before the file was lost. Not kept beside a tail: a shared conversation is copied when it grows.
     last: Option<Arc<Conversation>>,
     missing_since: Option<Timestamp>,
@@ -102,7 +130,7 @@ struct Followed {
 
 impl Followed {
     const fn new(now: Timestamp) -> Self {
-        Self { tail: None, last: None, missing_since: None, asked_at: now }
+        Self { tail: None, end: None, last: None, missing_since: None, asked_at: now }
     }
 
     fn path(&self) -> Option<PathBuf> {
@@ -110,7 +138,8 @@ impl Followed {
     }
 }
 
-/// Begins to watch. The receiver gets a wake-up, at most one at a time, when [`Transcripts::changed`] may have news.
+/// Begins to watch. The receiver gets a wake-up, at most one at a time, when [`Transcripts::changed`] may have news; the
+/// first one at once. Folders are looked at when something is asked for: a list costs one walk, all else sets the watches.
 ///
 /// A root that is not there yet is waited for. What cannot be watched is polled, and [`Transcripts::notices`] says so.
 #[must_use]
@@ -133,13 +162,16 @@ fn start_with(
     let folders = roots.iter().map(|root| root.folder.clone()).collect();
     let (mailbox, woken) = Mailbox::new(Interest::Below { roots: folders, signs: signs.clone() });
     let eyes = Eyes::open(mailbox.clone(), supervisor, make, poll_every);
-    let mut watch = Watch {
+    let watch = Watch {
         roots,
         signs,
         signed: false,
         mailbox,
         eyes,
+        begun: Begun::Not,
+        unwatched: false,
         catalogue: Catalogue::default(),
+        summaries: None,
         folders: BTreeMap::new(),
         states: BTreeMap::new(),
         walked_at: None,
@@ -150,7 +182,7 @@ fn start_with(
         pending: BTreeSet::new(),
         buffer: tail::buffer(),
     };
-    watch.walk(now);
+    watch.mailbox.wake();
     (watch, woken)
 }
 
@@ -178,7 +210,7 @@ impl Transcripts for Watch {
         let conversation = followed.tail.as_ref().map(Tail::conversation).or_else(|| followed.last.clone());
         self.followed.insert(key, followed);
         if let Some(path) = opened
-            && self.point_eyes(now)
+            && (self.begun != Begun::Watched || self.point_eyes(now))
         {
             // What was appended after the read and before the watch was not heard of: it is looked at once more.
             self.mailbox.mark(path);
@@ -187,8 +219,35 @@ impl Transcripts for Watch {
         TranscriptRead { fact, conversation }
     }
 
+    fn read_to_show(&mut self, session: &SessionRef, now: Timestamp) -> TranscriptRead {
+        let key = session.key();
+        match self.show_end(&key, now) {
+            Some(read) => read,
+            None => {
+                if let Some(followed) = self.followed.get_mut(&key) {
+                    followed.end = None;
+                }
+                self.read(session, now)
+            }
+        }
+    }
+
     fn sessions(&mut self) -> Vec<FoundSession> {
         self.sessions_at(clock::now())
+    }
+
+    fn sessions_so_far(&mut self) -> (Vec<FoundSession>, usize) {
+        let now = clock::now();
+        let most = if self.begun == Begun::Not { FIRST_PART } else { PART };
+        self.look_over(now);
+        let (list, left) = self.catalogue.so_far(most);
+        let list = list.to_vec();
+        if left > 0 {
+            self.mailbox.wake();
+        } else {
+            self.keep_summaries(WORTH_KEEPING);
+        }
+        (list, left)
     }
 
     fn changed(&mut self) -> Vec<SessionKey> {
@@ -210,14 +269,41 @@ impl Transcripts for Watch {
 }
 
 impl Watch {
+    /// Takes over what an earlier start kept of the transcripts' ends, and keeps there what this one learns.
+    #[must_use]
+    pub fn remembering(mut self, mut summaries: Box<dyn Summaries>) -> Self {
+        self.catalogue.recall(&summaries.load());
+        self.summaries = Some(summaries);
+        self
+    }
+
     /// [`Transcripts::sessions`] at a given time.
     pub fn sessions_at(&mut self, now: Timestamp) -> Vec<FoundSession> {
-        self.absorb(now);
-        if Self::is_due(self.walked_at, self.walk_every(), now) {
-            self.walk(now);
+        self.look_over(now);
+        self.catalogue.sessions().to_vec()
+    }
+
+    /// Walks the folders for a list, if that is due.
+    fn look_over(&mut self, now: Timestamp) {
+        if self.begun == Begun::Not {
+            self.begun = Begun::Listed;
+            self.list(now);
+            self.mailbox.wake();
+        } else {
+            self.absorb(now);
+            if Self::is_due(self.walked_at, self.walk_every(), now) {
+                self.walk(now);
+            }
         }
         self.tell_later();
-        self.catalogue.sessions().to_vec()
+    }
+
+    fn keep_summaries(&mut self, least: usize) {
+        if let Some(summaries) = &mut self.summaries
+            && let Some(text) = self.catalogue.worth_keeping(least)
+        {
+            summaries.keep(&text);
+        }
     }
 
     /// [`Transcripts::changed`] at a given time.
@@ -251,7 +337,11 @@ impl Watch {
     }
 
     fn walk_every(&self) -> SignedDuration {
-        if self.eyes.is_polling() { FLOOR } else { WALK_EVERY }
+        match (self.eyes.is_polling(), self.unwatched) {
+            (true, _) => FLOOR,
+            (false, true) => WALK_EVERY,
+            (false, false) => WALK_WATCHED,
+        }
     }
 
     fn floor(&self) -> SignedDuration {
@@ -265,6 +355,12 @@ impl Watch {
 
     /// Takes the hints in.
     fn absorb(&mut self, now: Timestamp) {
+        if self.begun != Begun::Watched {
+            self.begun = Begun::Watched;
+            self.walk(now);
+            // What happened to them before they were watched was not heard of.
+            self.signed = true;
+        }
         let heard = self.mailbox.take();
         if heard.exhausted {
             self.eyes.out_of_watches();
@@ -310,17 +406,21 @@ impl Watch {
     /// come into a folder after it was listed and before it was watched.
     fn walk(&mut self, now: Timestamp) {
         for _ in 0..4 {
-            let mut found = scan::scan(&self.roots);
-            self.folders = mem::take(&mut found.folders);
-            self.states = mem::take(&mut found.roots);
-            let changed = self.catalogue.adopt(found.files);
-            // Also one that is gone: it was there once.
-            self.known.extend(changed.iter().cloned());
-            self.pending.extend(changed);
+            self.list(now);
             if !self.point_eyes(now) {
                 break;
             }
         }
+    }
+
+    fn list(&mut self, now: Timestamp) {
+        let mut found = scan::scan(&self.roots);
+        self.folders = mem::take(&mut found.folders);
+        self.states = mem::take(&mut found.roots);
+        let changed = self.catalogue.adopt(found.files);
+        // Also one that is gone: it was there once.
+        self.known.extend(changed.iter().cloned());
+        self.pending.extend(changed);
         self.walked_at = Some(now);
     }
 
@@ -331,9 +431,12 @@ impl Watch {
             self.followed.values().filter_map(|one| one.tail.as_ref()).map(|tail| tail.path().to_owned()).collect();
         let mut folders: BTreeSet<PathBuf> =
             files.iter().filter_map(|file| file.parent()).map(Path::to_owned).collect();
+        self.unwatched = false;
         for (path, folder) in &self.folders {
             if !folder.is_leaf || folder.newest >= since {
                 folders.insert(path.clone());
+            } else {
+                self.unwatched = true;
             }
         }
         for root in &self.roots {
@@ -346,6 +449,43 @@ impl Watch {
             folders.extend(sign.ancestors().find(|above| above.is_dir()).map(Path::to_owned));
         }
         self.eyes.look_at(folders, files)
+    }
+
+    /// Reads a part of a long transcript and tells its end; `None`: it is read whole at once, or is by now.
+    fn show_end(&mut self, key: &SessionKey, now: Timestamp) -> Option<TranscriptRead> {
+        let (path, compressed) = {
+            let (path, spotted) = self.catalogue.find(key)?;
+            (path.to_owned(), spotted.named.compressed)
+        };
+        let mut followed = self.followed.remove(key).unwrap_or_else(|| Followed::new(now));
+        followed.asked_at = now;
+        let told = (|| {
+            let mut tail = match followed.tail.take() {
+                Some(tail) => tail,
+                None => Tail::open(key.agent, &path, compressed).ok()?,
+            };
+            let is_long = !compressed && tail.missing().ok()? > AT_ONCE;
+            let whole = !is_long || tail.read_some(&mut self.buffer, AT_ONCE).ok()?;
+            followed.tail = Some(tail);
+            if whole {
+                return None;
+            }
+            let mut end = match followed.end.take() {
+                Some(end) => end,
+                None => Tail::open_end(key.agent, &path, &mut self.buffer).ok()?,
+            };
+            end.catch_up(&mut self.buffer).ok()?;
+            let read =
+                TranscriptRead { fact: TranscriptFact::Present(end.mark()), conversation: Some(end.conversation()) };
+            followed.end = Some(end);
+            Some(read)
+        })();
+        self.followed.insert(key.clone(), followed);
+        if told.is_some() {
+            // The next part comes with the next hint; whatever else there is to do comes between.
+            self.mailbox.mark(path);
+        }
+        told
     }
 
     /// The floor below the hints.
@@ -386,7 +526,10 @@ impl Watch {
         }
         let lost = followed.tail.take();
         followed.last = lost.as_ref().map(Tail::conversation).or(followed.last.take());
-        self.absorb(now);
+        // What was just listed need not be walked again before it can be read.
+        if self.begun != Begun::Listed {
+            self.absorb(now);
+        }
         if lost.is_some() || (self.catalogue.find(key).is_none() && Self::is_due(self.walked_at, WALK_AGAIN, now)) {
             self.walk(now);
         }
@@ -435,6 +578,12 @@ impl Watch {
             // An agent that was never given a message on this machine has no root yet.
             Some(RootState::Whole | RootState::Missing) | None => TranscriptFact::NotYet,
         }
+    }
+}
+
+impl Drop for Watch {
+    fn drop(&mut self) {
+        self.keep_summaries(1);
     }
 }
 

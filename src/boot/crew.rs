@@ -26,14 +26,15 @@ use crate::model::tempo::Tempo;
 use crate::projection::DriverFact;
 use crate::serve::server::{Facts, Server};
 use crate::store::Store;
+use crate::store::home_files::KeptSummaries;
 use crate::store::lock::{Kind, Lock, Seat};
 use crate::store::reader::Reader;
 use crate::store::socket::Socket;
 use crate::supervise::{StopReason, Supervisor};
 use crate::watch::{self, Watch};
 
-/// How often a driver looks whether its home is still there.
-const STILL_THERE: Duration = Duration::from_secs(5);
+/// How often a driver looks whether its home is still there: with its own tick, so that nothing wakes for it alone.
+const STILL_THERE: Duration = Duration::from_secs(15);
 
 /// Outcomes that may wait for the driver.
 const OUTCOMES: usize = 256;
@@ -60,6 +61,7 @@ impl Crew {
     pub(super) fn surroundings(&self, runtime: &tokio::runtime::Handle) -> Result<Surroundings, Failure> {
         let _entered = runtime.enter();
         let (transcripts, hints) = watch::start(&self.ground.watched_roots(), &self.supervisor);
+        let transcripts = transcripts.remembering(Box::new(KeptSummaries(self.ground.home.clone())));
         let (tell, outcomes) = mpsc::channel(OUTCOMES);
         let world = match &self.ground.stage {
             None => None,

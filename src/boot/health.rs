@@ -73,6 +73,8 @@ impl Ground {
     fn transcripts_of_all(&self) -> (Vec<RootFact>, WatchFact) {
         let roots = self.watched_roots();
         let (mut watch, _woken) = watch::start(&roots, &Supervisor::new());
+        // Sets the watches, of which is told below.
+        let _ = watch.changed();
         let found = watch.sessions();
         let mut facts = Vec::new();
         for (agent, folder) in [(Agent::Claude, &roots.claude_projects), (Agent::Codex, &roots.codex_sessions)] {

@@ -417,6 +417,7 @@ impl ui::Engine for Driver {
     }
 
     fn look_around(&self) -> oneshot::Receiver<ui::Nearby> {
+        self.handle.look_around();
         let (tell, told) = oneshot::channel();
         let (around, transports, supervisor) =
             (self.around.clone(), Arc::clone(&self.transports), self.supervisor.clone());

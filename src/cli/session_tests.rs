@@ -20,6 +20,7 @@ fn view(id: &str, hours: i64, live: bool, state: SessionState) -> SessionView {
         used_by: None,
         put_away: false,
         branch: None,
+        last_words: String::new(),
         path: String::new(),
         agent: Agent::Claude,
         launch: None,

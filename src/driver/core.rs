@@ -125,6 +125,10 @@ pub struct Core<R, T, A> {
     sessions: BTreeMap<SessionKey, Known>,
     trees: WorkTrees,
     found: Vec<Listed>,
+    /// Of those, how many were not read yet.
+    unread: usize,
+    /// Sessions that no record uses and that are to be observed, a few at a time.
+    to_look: VecDeque<SessionKey>,
     begun: Vec<FoundSession>,
     heard: BTreeSet<String>,
     dirty: BTreeSet<RecordKey>,
@@ -163,6 +167,8 @@ impl<R: Records, T: Transcripts, A: Agents> Core<R, T, A> {
             sessions: BTreeMap::new(),
             trees: WorkTrees::default(),
             found: Vec::new(),
+            unread: 0,
+            to_look: VecDeque::new(),
             begun: Vec::new(),
             heard: BTreeSet::new(),
             dirty: BTreeSet::new(),
@@ -183,6 +189,7 @@ impl<R: Records, T: Transcripts, A: Agents> Core<R, T, A> {
         };
         core.load(now);
         core.tick(now);
+        // What nothing depends on waits until the first screen is drawn: a hint comes by itself.
         if core.drives() && !core.options.records_only {
             core.stop_orphans(now);
         }
@@ -199,6 +206,7 @@ impl<R: Records, T: Transcripts, A: Agents> Core<R, T, A> {
             Input::Hint => self.hint(now),
             Input::Tick => {}
         }
+        self.look_on(now);
         self.settle(now);
         self.unpark(now);
     }
@@ -350,7 +358,7 @@ impl<R: Records, T: Transcripts, A: Agents> Core<R, T, A> {
         self.unmake();
         self.hear(now);
         self.find_sessions();
-        self.observe_all(now);
+        self.observe_used(now);
         self.dirty.extend(self.books.watched());
     }
 

@@ -29,6 +29,8 @@ pub enum Request {
     Order(Box<Command>, oneshot::Sender<Reply>),
     /// The conversation that is to be shown.
     Show(Option<Shown>),
+    /// A person looks for sessions: each is to be observed anew.
+    LookAround,
     /// A viewer is to become the driver, if nobody else is.
     TakeOver(oneshot::Sender<Reply>),
     /// The driver is to finish its step, save and give the home up to another process; the line goes on as a viewer's.
@@ -115,6 +117,11 @@ impl Handle {
     /// Has the driver say what does not work, once. Left out when it is too busy.
     pub fn complain(&self, words: String) {
         let _ = self.requests.try_send(Request::Complain(words));
+    }
+
+    /// Says that a person looks for sessions. Left out when the driver is too busy.
+    pub fn look_around(&self) {
+        let _ = self.requests.try_send(Request::LookAround);
     }
 
     /// Asks a viewer to become the driver.

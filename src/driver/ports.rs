@@ -238,8 +238,18 @@ impl ReadOnly {
 pub trait Transcripts {
     /// Reads what was appended since the last call and folds it in.
     fn read(&mut self, session: &SessionRef, now: Timestamp) -> TranscriptRead;
+    /// The same for a screen alone: of a long transcript that was not read yet the end is told first, and the rest is read
+    /// in parts, each of which comes with a wake-up of its own. Nothing may be concluded from it but what is shown.
+    fn read_to_show(&mut self, session: &SessionRef, now: Timestamp) -> TranscriptRead {
+        self.read(session, now)
+    }
     /// Sessions found under the agents' roots, newest activity first.
     fn sessions(&mut self) -> Vec<FoundSession>;
+    /// The same with what is known by now, and how many of them were not read yet: those have no title. Each call reads
+    /// some more, the newest first; as long as any is left, a wake-up comes by itself.
+    fn sessions_so_far(&mut self) -> (Vec<FoundSession>, usize) {
+        (self.sessions(), 0)
+    }
     /// Sessions whose transcript may have changed since the last call, or that are new (hints; may be empty or too many).
     fn changed(&mut self) -> Vec<SessionKey>;
     /// Whether an agent's own sign of its state may have changed since the last call (a status file, a hook's note).
@@ -253,6 +263,14 @@ pub trait Transcripts {
     fn notices(&mut self) -> Vec<String> {
         Vec::new()
     }
+}
+
+/// What was learnt of the transcripts by reading their ends, kept from one start to the next. Nothing is lost with it.
+pub trait Summaries: Send {
+    /// What was kept; empty: nothing.
+    fn load(&mut self) -> Vec<u8>;
+    /// Keeps it, in place of what was kept before.
+    fn keep(&mut self, text: &str);
 }
 
 /// A transcript as just read.
@@ -277,6 +295,8 @@ pub struct FoundSession {
     pub modified_at: Option<Timestamp>,
     /// Git branch.
     pub branch: Option<String>,
+    /// First line of what its agent said last, as far as a probe shows it.
+    pub last_words: Option<String>,
 }
 
 /// The agents. Nothing here blocks: a job is begun, its outcome comes back as [`Outcome`].

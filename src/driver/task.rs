@@ -14,8 +14,9 @@ use super::ports::{Agents, Outcome, Records, Transcripts};
 use crate::model::command::{Refusal, Reply};
 use crate::supervise::{Shutdown, Supervisor};
 
-/// The longest sleep: the wall clock may jump, and a suspended machine does not count its sleep.
-const LONGEST_SLEEP: Duration = Duration::from_secs(5);
+/// The longest sleep: the wall clock may jump, and a suspended machine does not count its sleep. As long as the core's own
+/// tick: nothing more is done while nothing happens.
+const LONGEST_SLEEP: Duration = Duration::from_secs(15);
 
 /// How long the end waits for a send sequence that runs.
 const LAST_WAIT: Duration = Duration::from_secs(3);
@@ -138,6 +139,10 @@ impl<R: Records, T: Transcripts, A: Agents> Task<R, T, A> {
             }
             Request::Complain(words) => {
                 self.core.complain(words, (self.clock)());
+                self.hand_out();
+            }
+            Request::LookAround => {
+                self.core.observe_all((self.clock)());
                 self.hand_out();
             }
             Request::TakeOver(answer) => {

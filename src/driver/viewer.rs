@@ -200,6 +200,7 @@ pub async fn view<S: Shelf, T: Transcripts, A: Agents>(
                 }
                 Some(Request::Show(shown)) => core.show(shown, now),
                 Some(Request::Complain(words)) => core.complain(words, now),
+                Some(Request::LookAround) => core.observe_all(now),
                 Some(Request::TakeOver(answer)) => {
                     if core.ports().0.shelf.driver() == DriverFact::Nobody {
                         return Ended::TakeOver(line, answer);

@@ -23,6 +23,7 @@ pub fn projection(facts: &Facts<'_>) -> Projection {
         seq: facts.seq,
         at: Some(facts.now),
         looking: false,
+        unread: 0,
         driver: facts.driver.clone(),
         home: facts.home.to_owned(),
         notices: facts.notices.to_vec(),

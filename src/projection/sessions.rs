@@ -144,6 +144,7 @@ fn view(
         branch: conversation
             .and_then(|conversation| conversation.branch.clone())
             .or_else(|| found.and_then(|found| found.branch.clone())),
+        last_words: found.and_then(|found| found.last_words.clone()).unwrap_or_default(),
         path: found.map(|found| found.path.clone()).or_else(|| facts.and_then(path_of)).unwrap_or_default(),
         agent: session.agent,
         launch: facts.and_then(|facts| facts.note.launch.clone()),

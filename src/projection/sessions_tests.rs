@@ -14,6 +14,7 @@ fn a_session_that_is_gone_is_so_since_its_last_write_unless_it_was_seen_to_go() 
         title: None,
         modified_at: written,
         branch: None,
+        last_words: None,
     };
     let found = [Listed::new(found)];
     let since = |facts: SessionFacts| {

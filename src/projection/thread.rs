@@ -11,7 +11,7 @@ use super::words::{self, Labels};
 use super::{Thread, ThreadEntry, ThreadKind, phases, record, reviews};
 use crate::machine::ledger::{Ledger, Origin};
 use crate::machine::sending::Sending;
-use crate::model::conversation::{Conversation, Item, ItemKind, Outcome, Turn};
+use crate::model::conversation::{Conversation, Item, ItemKind, Outcome, PromptSource, Turn};
 use crate::model::growing::Growing;
 use crate::model::ids::{EntryId, MessageId, Role, SessionKey, SessionRef, TurnId};
 use crate::model::outbox::{Entry, EntryState, Purpose};
@@ -309,7 +309,14 @@ impl<'a> SideThread<'a> {
     /// the prompt and so many items stand there already.
     fn alone(&self, at: usize, turn: &Turn, told: Option<usize>, entries: &mut Growing<ThreadEntry>) {
         if told.is_none() {
-            entries.push(if self.is_human(at) {
+            let is_cut = turn.prompt.source == PromptSource::Unsaid && turn.prompt.text.is_empty();
+            entries.push(if is_cut {
+                let words = "what was said before is still being read".to_owned();
+                ThreadEntry {
+                    at: None,
+                    kind: ThreadKind::Ended { role: self.role, label: self.label.to_owned(), words },
+                }
+            } else if self.is_human(at) {
                 self.human(turn)
             } else {
                 let (role, label, text) = (self.role, self.label.to_owned(), turn.prompt.text.clone());

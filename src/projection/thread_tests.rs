@@ -87,3 +87,46 @@ fn what_an_agent_said_of_its_failure_is_not_said_again() {
     assert_eq!(failed("You've hit your usage limit."), "at its limit");
     assert_eq!(failed("quota exceeded"), "at its limit: quota exceeded");
 }
+
+/// What was told stays as it is; what comes is told behind it. Counted by the entries that are the very same ones.
+#[test]
+fn a_sessions_thread_goes_on_where_the_last_one_ended() {
+    let facts = talk(Agent::Claude, (0..200).map(|n| turn(&format!("t{n}"), "do it", "Did it.", n, n + 1)).collect());
+    let mut conversation = (*facts.conversation.unwrap()).clone();
+    let session = SessionRef {
+        agent: Agent::Claude,
+        worktree: String::new(),
+        session_id: crate::model::ids::SessionId::new("s"),
+    };
+    let ledger = Ledger::new();
+    let mut told: Option<Told> = None;
+    let mut go_on = |conversation: &Conversation| {
+        let conversation = Arc::new(conversation.clone());
+        let before = told.clone();
+        let next = Told::of(&session, &conversation, &ledger, told.take());
+        assert_eq!(next.thread(), Told::of(&session, &conversation, &ledger, None).thread());
+        let same = before.map(|before| next.thread().entries.same_start(&before.thread().entries));
+        let all = next.thread().entries.len();
+        told = Some(next);
+        (same, all)
+    };
+    let (_, all) = go_on(&conversation);
+    let item = conversation.turns[3].items[0].clone();
+    // One more item, then the end of the turn, then a turn.
+    let newest = conversation.turns.last_mut().unwrap();
+    newest.items.push(item.clone());
+    assert_eq!(go_on(&conversation), (Some(all), all + 1));
+    conversation.turns.last_mut().unwrap().outcome = Some(Outcome::Interrupted);
+    assert_eq!(go_on(&conversation), (Some(all + 1), all + 2));
+    conversation.turns.push(turn("t200", "and that", "Did that.", 300, 301));
+    assert_eq!(go_on(&conversation), (Some(all + 2), all + 4));
+    // Something that is not to be seen.
+    conversation.length += 1;
+    assert_eq!(go_on(&conversation), (Some(all + 4), all + 4));
+    // An older item changes: everything from its turn on is told anew.
+    conversation.turns.get_mut(100).unwrap().items[0].offset = 7;
+    assert_eq!(go_on(&conversation).0, Some(201));
+    // Another file of that session.
+    let other = Conversation { turns: vec![turn("u", "another", "Yes.", 1, 2)].into(), ..conversation.clone() };
+    assert_eq!(go_on(&other), (Some(0), 2));
+}

@@ -9,6 +9,7 @@ use serde_json::Value;
 use super::atomic::Writer;
 use super::files::{Files, OsFiles, in_words};
 use crate::config::{Config, ConfigProblem};
+use crate::driver::ports::Summaries;
 use crate::model::text::TextRef;
 use crate::paths::Home;
 
@@ -113,6 +114,25 @@ impl Remembered {
     /// The old file is still there.
     pub fn save(&self, home: &Home) -> Result<(), WriteError> {
         write(&home.state(), &self.0.to_string())
+    }
+}
+
+/// `summaries.json`: belongs to whoever drives the home.
+#[derive(Clone, Debug)]
+pub struct KeptSummaries(pub Home);
+
+impl Summaries for KeptSummaries {
+    fn load(&mut self) -> Vec<u8> {
+        OsFiles.read(&self.0.summaries(), 0).map(|(bytes, _)| bytes).unwrap_or_default()
+    }
+
+    fn keep(&mut self, text: &str) {
+        // A home that was removed is not made again by this.
+        if self.0.root().is_dir()
+            && let Err(error) = write(&self.0.summaries(), text)
+        {
+            tracing::debug!(%error, "summaries are not kept");
+        }
     }
 }
 

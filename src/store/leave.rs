@@ -22,6 +22,7 @@ const OWN: [&str; 14] = [
     "keymap.toml",
     "theme.toml",
     "state.toml",
+    "summaries.json",
     "trellis.sock",
     "trellis.lock",
 ];

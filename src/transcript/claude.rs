@@ -99,7 +99,8 @@ impl Claude {
             has_results = true;
             self.tool_result(turns, pos, line, block);
         }
-        let text = loose::content_text(message.content).unwrap_or_default();
+        let texts = || loose::joined(blocks.iter().map(|block| (block.kind.as_deref(), block.text.as_deref())));
+        let text = loose::string(message.content).or_else(|| texts().map(Cow::Owned)).unwrap_or_default();
         if has_results {
             if INTERRUPTED.contains(&text.trim()) {
                 turns.stop(pos, Outcome::Interrupted);

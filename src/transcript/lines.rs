@@ -11,6 +11,11 @@ pub(super) struct Lines {
 }
 
 impl Lines {
+    /// Of bytes that begin a line at this offset.
+    pub(super) const fn at(offset: u64) -> Self {
+        Self { pending: Vec::new(), consumed: offset }
+    }
+
     /// Offset behind the last complete line.
     pub(super) const fn consumed(&self) -> u64 {
         self.consumed

@@ -3,8 +3,10 @@
 
 use std::borrow::Cow;
 use std::fmt;
+use std::marker::PhantomData;
 
 use serde::Deserialize;
+use serde::de::value::MapAccessDeserializer;
 use serde::de::{Deserializer, IgnoredAny, MapAccess, SeqAccess, Visitor};
 use serde_json::value::RawValue;
 
@@ -103,9 +105,66 @@ fn parts(raw: Option<&RawValue>) -> Vec<&RawValue> {
     raw.and_then(|raw| serde_json::from_str(raw.get()).ok()).unwrap_or_default()
 }
 
-/// The objects of a list that have the shape; other elements are left out.
+/// An element of a list, if it is an object.
+struct Element<T>(Option<T>);
+
+impl<'de, T: Deserialize<'de>> Deserialize<'de> for Element<T> {
+    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
+        from.deserialize_any(ElementVisitor(PhantomData))
+    }
+}
+
+struct ElementVisitor<T>(PhantomData<T>);
+
+impl<'de, T: Deserialize<'de>> Visitor<'de> for ElementVisitor<T> {
+    type Value = Element<T>;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("anything")
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<Self::Value, A::Error> {
+        T::deserialize(MapAccessDeserializer::new(map)).map(|object| Element(Some(object)))
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, mut seq: A) -> Result<Self::Value, A::Error> {
+        while seq.next_element::<IgnoredAny>()?.is_some() {}
+        Ok(Element(None))
+    }
+
+    fn visit_str<E>(self, _: &str) -> Result<Self::Value, E> {
+        Ok(Element(None))
+    }
+
+    fn visit_bool<E>(self, _: bool) -> Result<Self::Value, E> {
+        Ok(Element(None))
+    }
+
+    fn visit_i64<E>(self, _: i64) -> Result<Self::Value, E> {
+        Ok(Element(None))
+    }
+
+    fn visit_u64<E>(self, _: u64) -> Result<Self::Value, E> {
+        Ok(Element(None))
+    }
+
+    fn visit_f64<E>(self, _: f64) -> Result<Self::Value, E> {
+        Ok(Element(None))
+    }
+
+    fn visit_unit<E>(self) -> Result<Self::Value, E> {
+        Ok(Element(None))
+    }
+}
+
+/// The objects of a list that have the shape; other elements are left out. The list is gone through once, unless an object
+/// in it is odd: then each of them is looked at by itself.
 pub(super) fn objects<'a, T: Deserialize<'a>>(raw: Option<&'a RawValue>) -> Vec<T> {
-    parts(raw).into_iter().filter_map(|part| object(Some(part))).collect()
+    let Some(text) = raw.map(RawValue::get).filter(|text| text.starts_with('[')) else { return Vec::new() };
+    match serde_json::from_str::<Vec<Element<T>>>(text) {
+        Ok(all) => all.into_iter().filter_map(|Element(object)| object).collect(),
+        Err(_) => parts(raw).into_iter().filter_map(|part| object(Some(part))).collect(),
+    }
 }
 
 /// The strings of a list; other elements are left out.
@@ -117,7 +176,9 @@ pub(super) fn strings(raw: Option<&RawValue>) -> Vec<Cow<'_, str>> {
 pub(super) fn string(raw: Option<&RawValue>) -> Option<Cow<'_, str>> {
     #[derive(Deserialize)]
     struct Text<'a>(#[serde(borrow)] Cow<'a, str>);
-    serde_json::from_str::<Text<'_>>(raw?.get()).ok().map(|text| text.0)
+    // What is none is not tried: a refusal is put into words, which costs more than most strings.
+    let text = raw?.get();
+    if text.starts_with('"') { serde_json::from_str::<Text<'_>>(text).ok().map(|text| text.0) } else { None }
 }
 
 /// A text block of a content list, whichever of the agents' names it goes by.
@@ -135,14 +196,14 @@ pub(super) fn content_text(raw: Option<&RawValue>) -> Option<Cow<'_, str>> {
         return Some(text);
     }
     let blocks: Vec<TextBlock<'_>> = objects(raw);
-    let texts: Vec<Cow<'_, str>> = blocks
-        .into_iter()
-        .filter(|block| {
-            matches!(block.kind.as_deref(), Some("text" | "Text" | "input_text" | "output_text" | "summary_text"))
-        })
-        .filter_map(|block| block.text)
-        .collect();
-    (!texts.is_empty()).then(|| Cow::Owned(texts.join("\n")))
+    joined(blocks.iter().map(|block| (block.kind.as_deref(), block.text.as_deref()))).map(Cow::Owned)
+}
+
+/// The texts of those blocks, by kind and text, that are text blocks, joined by a newline.
+pub(super) fn joined<'a>(blocks: impl Iterator<Item = (Option<&'a str>, Option<&'a str>)>) -> Option<String> {
+    let is_text = |kind| matches!(kind, Some("text" | "Text" | "input_text" | "output_text" | "summary_text"));
+    let texts: Vec<&str> = blocks.filter(|(kind, _)| is_text(*kind)).filter_map(|(_, text)| text).collect();
+    (!texts.is_empty()).then(|| texts.join("\n"))
 }
 
 /// A line as text: bad bytes become U+FFFD, and so does half a surrogate pair, which JSON writers do emit

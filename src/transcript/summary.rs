@@ -2,8 +2,10 @@
 //! Which bytes are read, and from where, is the caller's affair.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use jiff::Timestamp;
+use memchr::memmem;
 
 use super::lines::{Lines, trim};
 use super::{Reader, claude, codex};
@@ -68,7 +70,8 @@ pub struct Ends<'a> {
     pub length: u64,
 }
 
-/// Reads the two ends. If the head is the whole file, the tail is not looked at.
+/// Reads the two ends. If the head is the whole file, the tail is not looked at. Of a head as much is read as says what a
+/// list needs, of a tail its last message and what stands behind it.
 ///
 /// A first line may be megabytes long (a session's base instructions stand in it): while `wants_head` is set,
 /// probing again with a longer head says more. A caller stops at a bound of its own: a file may hold no prompt at all.
@@ -76,15 +79,22 @@ pub struct Ends<'a> {
 pub fn probe(agent: Agent, file_name: &str, ends: Ends<'_>) -> Summary {
     let whole = ends.head.len() as u64 >= ends.length;
     let mut reader = Reader::new(agent);
-    reader.push(ends.head);
+    if whole {
+        reader.push(ends.head);
+    } else {
+        for line in ends.head.split_inclusive(|byte| *byte == b'\n') {
+            reader.push(line);
+            if knows_start(&reader) {
+                break;
+            }
+        }
+    }
     let head = reader.conversation();
     let tail = if whole { None } else { Some(read_tail(agent, ends.tail)) };
     let end = tail.as_ref().unwrap_or(&head);
     let by_name = id_of_file(agent, file_name);
     let last_message = last_message(end);
     let says_enough = tail.is_none() || (says_something(end) && last_message.is_some());
-    let knows_start =
-        (head.session_id.is_some() || reader.consumed() > 0) && head.cwd.is_some() && head.title.is_some();
     Summary {
         session_id: end.session_id.clone().or_else(|| head.session_id.clone()).or(by_name),
         cwd: end.cwd.clone().or_else(|| head.cwd.clone()),
@@ -96,17 +106,48 @@ pub fn probe(agent: Agent, file_name: &str, ends: Ends<'_>) -> Summary {
         state: state(end),
         last_spoken_at: end.last_spoken_at.or(head.last_spoken_at),
         damaged: head.damaged + tail.as_ref().map_or(0, |tail| tail.damaged),
-        wants_head: !whole && !knows_start,
+        wants_head: !whole && !knows_start(&reader),
         wants_tail: !says_enough && (ends.tail.len() as u64) < ends.length,
     }
 }
 
-/// The tail as a conversation whose running turn began before it. The first line is cut and left out.
-fn read_tail(agent: Agent, tail: &[u8]) -> std::sync::Arc<Conversation> {
-    let start = memchr::memchr(b'\n', tail).map_or(tail.len(), |end| end + 1);
-    let mut reader = Reader::inside_a_turn(agent);
-    reader.push(tail.get(start..).unwrap_or_default());
-    reader.conversation()
+fn knows_start(reader: &Reader) -> bool {
+    let head = reader.conversation();
+    (head.session_id.is_some() || reader.consumed() > 0) && head.cwd.is_some() && head.title.is_some()
+}
+
+/// What a line holds that says, or may say, a message of the agent.
+const MESSAGES: [&[u8]; 3] = [b"\"text\"", b"\"agent_message\"", b"\"output_text\""];
+/// What may stand before the last message and still counts at the end: a prompt that waits, an agent in the background,
+/// an open question.
+const LASTING: [&[u8]; 3] = [b"queue-operation", b"async_launched", b"AskUserQuestion"];
+
+/// The tail as a conversation whose running turn began before it, from its last message on. The first line is cut and
+/// left out.
+fn read_tail(agent: Agent, tail: &[u8]) -> Arc<Conversation> {
+    let first = memchr::memchr(b'\n', tail).map_or(tail.len(), |end| end + 1);
+    let holds = |bytes: &[u8], words: &[&[u8]]| words.iter().any(|word| memmem::find(bytes, word).is_some());
+    let read = |from: usize| {
+        let mut reader = Reader::inside_a_turn(agent);
+        reader.push(tail.get(from..).unwrap_or_default());
+        reader.conversation()
+    };
+    let mut end = tail.len();
+    if !holds(tail, &LASTING) {
+        while end > first {
+            // Before the line's own end.
+            let before = tail.get(first..end - 1).unwrap_or_default();
+            let start = memchr::memrchr(b'\n', before).map_or(first, |at| first + at + 1);
+            if tail.get(start..end).is_some_and(|line| holds(line, &MESSAGES)) {
+                let told = read(start);
+                if last_message(&told).is_some() {
+                    return told;
+                }
+            }
+            end = start;
+        }
+    }
+    read(first)
 }
 
 /// Whether a tail says how the turn stands in which it begins, or holds a later one.

@@ -533,8 +533,9 @@ fn moved_to(old: &Thread, new: &Thread, at: usize) -> usize {
     let Some(entry) = old.entries.get(at) else { return at };
     let is_it = |at: &usize| new.entries.get(*at).is_some_and(|other| is_same(entry, other));
     let near = (0..NEAR).flat_map(|by| [Some(at + by), at.checked_sub(by)]).flatten();
-    let found = near.into_iter().find(is_it);
-    found.unwrap_or(at)
+    // Or very much others: what stood before the end that was shown first.
+    let far = || new.entries.iter().rposition(|other| is_same(entry, other));
+    near.into_iter().find(is_it).or_else(far).unwrap_or(at)
 }
 
 /// The first entry that is not the same in both; entries that share their texts are told apart without reading them.

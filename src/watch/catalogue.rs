@@ -1,8 +1,11 @@
 //! The sessions under the roots, newest first, from the last walk and cheap probes that are kept until a file changes.
 //! Walks nothing itself; what a record means is the transcript readers' business.
 
+use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
+
+use serde::{Deserialize, Serialize};
 
 use super::probe::{Probe, probe};
 use super::scan::{Spotted, Stamp};
@@ -15,7 +18,10 @@ pub(super) struct Catalogue {
     files: BTreeMap<PathBuf, Spotted>,
     by_key: BTreeMap<SessionKey, BTreeSet<PathBuf>>,
     probes: BTreeMap<PathBuf, (Stamp, Probe)>,
-    list: Option<Vec<FoundSession>>,
+    /// The sessions, and how many of them were not read yet.
+    list: Option<(Vec<FoundSession>, usize)>,
+    /// Files that were read since it was last said what to keep.
+    learnt: usize,
 }
 
 fn key_of(spotted: &Spotted) -> SessionKey {
@@ -80,31 +86,71 @@ impl Catalogue {
 
     /// Every session that a person or trellis may talk to, newest activity first.
     pub(super) fn sessions(&mut self) -> &[FoundSession] {
-        let list = self.list.take().unwrap_or_else(|| self.build());
-        self.list.insert(list)
+        self.so_far(usize::MAX).0
     }
 
-    fn build(&mut self) -> Vec<FoundSession> {
-        let mut found: Vec<(Stamp, FoundSession)> = Vec::with_capacity(self.by_key.len());
-        let mut fresh = Vec::new();
-        for key in self.by_key.keys() {
-            let Some((path, spotted)) = self.find(key) else { continue };
+    /// The same, of which this many files at most are read that were not yet, the newest first; and how many are left.
+    pub(super) fn so_far(&mut self, most: usize) -> (&[FoundSession], usize) {
+        let (list, left) = self.list.take().filter(|(_, left)| *left == 0).unwrap_or_else(|| self.build(most));
+        let (list, left) = self.list.insert((list, left));
+        (list, *left)
+    }
+
+    /// Takes over what was kept of an earlier start. What changed since then is told by its stamp.
+    pub(super) fn recall(&mut self, kept: &[u8]) {
+        let kept: Vec<Kept<'_>> = serde_json::from_slice(kept).unwrap_or_default();
+        self.probes
+            .extend(kept.into_iter().map(|Kept(path, stamp, probe)| (path.into_owned(), (stamp, probe.into_owned()))));
+    }
+
+    /// What is to be kept for the next start, if enough was learnt for that since the last call.
+    pub(super) fn worth_keeping(&mut self, least: usize) -> Option<String> {
+        if self.learnt < least.max(1) {
+            return None;
+        }
+        self.learnt = 0;
+        let known = self.probes.iter().filter(|(path, _)| self.files.contains_key(*path));
+        let kept: Vec<Kept<'_>> =
+            known.map(|(path, (stamp, probe))| Kept(Cow::Borrowed(path), *stamp, Cow::Borrowed(probe))).collect();
+        // A path that is no text cannot be kept so; it is read again.
+        serde_json::to_string(&kept).ok()
+    }
+
+    fn build(&mut self, most: usize) -> (Vec<FoundSession>, usize) {
+        let mut files: Vec<(&SessionKey, &Path, &Spotted)> = Vec::with_capacity(self.by_key.len());
+        files.extend(self.by_key.keys().filter_map(|key| self.find(key).map(|(path, spotted)| (key, path, spotted))));
+        files.sort_by(|(one, _, a), (two, _, b)| {
+            b.stamp.modified.cmp(&a.stamp.modified).then_with(|| one.session_id.cmp(&two.session_id))
+        });
+        let (mut found, mut fresh, mut left) = (Vec::with_capacity(files.len()), Vec::new(), 0);
+        for (key, path, spotted) in files {
             let kept = self.probes.get(path).filter(|(stamp, _)| *stamp == spotted.stamp);
-            let probe = kept.map_or_else(|| probe(&spotted.named, path), |(_, probe)| probe.clone());
-            if kept.is_none() {
-                fresh.push((path.to_owned(), (spotted.stamp, probe.clone())));
-            }
+            let probe = match kept {
+                Some((_, probe)) => probe.clone(),
+                None if fresh.len() < most => {
+                    let probe = probe(&spotted.named, path);
+                    fresh.push((path.to_owned(), (spotted.stamp, probe.clone())));
+                    probe
+                }
+                None => {
+                    left += 1;
+                    // What it said before it changed is better than nothing.
+                    self.probes.get(path).map(|(_, probe)| probe.clone()).unwrap_or_default()
+                }
+            };
             if !probe.subagent {
-                found.push((spotted.stamp, found_session(key.clone(), path, spotted, probe)));
+                found.push(found_session(key.clone(), path, spotted, probe));
             }
         }
+        self.learnt += fresh.len();
         self.probes.extend(fresh);
-        found.sort_by(|(a, one), (b, two)| {
-            b.modified.cmp(&a.modified).then_with(|| one.session.session_id.cmp(&two.session.session_id))
-        });
-        found.into_iter().map(|(_, session)| session).collect()
+        (found, left)
     }
 }
+
+/// A file, what it was when it was read, and what it said.
+#[derive(Serialize, Deserialize)]
+struct Kept<'a>(Cow<'a, PathBuf>, Stamp, Cow<'a, Probe>);
 
 fn found_session(key: SessionKey, path: &Path, spotted: &Spotted, probe: Probe) -> FoundSession {
     FoundSession {
@@ -113,6 +159,7 @@ fn found_session(key: SessionKey, path: &Path, spotted: &Spotted, probe: Probe) 
         title: probe.title,
         modified_at: spotted.stamp.modified_at(),
         branch: probe.branch,
+        last_words: probe.last_words,
     }
 }
 

@@ -8,19 +8,43 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, sync_channel};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-use notify::{RecursiveMode, Watcher};
-
 use super::mailbox::{Mailbox, is_exhausted};
 use super::scan::Stamp;
 use crate::supervise::Supervisor;
 
+/// What tells of changes in folders, but not below them.
+pub(super) trait Notifier: Send {
+    /// Tells of a folder from now on.
+    fn watch(&mut self, folder: &Path) -> notify::Result<()>;
+    /// Tells no more of it.
+    fn unwatch(&mut self, folder: &Path);
+}
+
+#[cfg(not(target_os = "linux"))]
+impl<W: notify::Watcher + Send> Notifier for W {
+    fn watch(&mut self, folder: &Path) -> notify::Result<()> {
+        notify::Watcher::watch(self, folder, notify::RecursiveMode::NonRecursive)
+    }
+
+    fn unwatch(&mut self, folder: &Path) {
+        // A folder that was removed is not watched any more: nothing to undo.
+        let _ = notify::Watcher::unwatch(self, folder);
+    }
+}
+
 /// Makes the notifier that fills a mailbox.
-pub(super) type MakeWatcher = fn(Mailbox) -> notify::Result<Box<dyn Watcher + Send>>;
+pub(super) type MakeWatcher = fn(Mailbox, &Supervisor) -> notify::Result<Box<dyn Notifier>>;
 
 /// The system's own.
-pub(super) fn system_watcher(mailbox: Mailbox) -> notify::Result<Box<dyn Watcher + Send>> {
-    let watcher = notify::recommended_watcher(move |event| mailbox.hear(event))?;
-    Ok(Box::new(watcher))
+#[cfg(target_os = "linux")]
+pub(super) fn system_watcher(mailbox: Mailbox, supervisor: &Supervisor) -> notify::Result<Box<dyn Notifier>> {
+    Ok(Box::new(super::inotify::Inotify::start(mailbox, supervisor)?))
+}
+
+/// The system's own.
+#[cfg(not(target_os = "linux"))]
+pub(super) fn system_watcher(mailbox: Mailbox, _: &Supervisor) -> notify::Result<Box<dyn Notifier>> {
+    Ok(Box::new(notify::recommended_watcher(move |event| mailbox.hear(event))?))
 }
 
 /// Looks at a set of folders and files.
@@ -35,7 +59,7 @@ pub(super) struct Eyes {
 }
 
 enum Mode {
-    Notified(Box<dyn Watcher + Send>),
+    Notified(Box<dyn Notifier>),
     Polled(Poll),
     /// Not even a thread could be had: only the reader's own looks are left.
     Blind,
@@ -43,7 +67,7 @@ enum Mode {
 
 impl Eyes {
     pub(super) fn open(mailbox: Mailbox, supervisor: &Supervisor, make: MakeWatcher, poll_every: Duration) -> Self {
-        let made = make(mailbox.clone());
+        let made = make(mailbox.clone(), supervisor);
         let mut eyes = Self {
             mailbox,
             supervisor: supervisor.clone(),
@@ -75,11 +99,10 @@ impl Eyes {
         let mut out_of_watches = false;
         if let Mode::Notified(watcher) = &mut self.mode {
             for gone in self.folders.difference(&folders) {
-                // A folder that was removed is not watched any more: nothing to undo.
-                let _ = watcher.unwatch(gone);
+                watcher.unwatch(gone);
             }
             for folder in folders.difference(&self.folders) {
-                match watcher.watch(folder, RecursiveMode::NonRecursive) {
+                match watcher.watch(folder) {
                     Ok(()) => {
                         fresh.insert(folder.clone());
                     }

@@ -9,10 +9,9 @@ use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use notify::{Config, EventHandler, RecursiveMode, Watcher, WatcherKind};
 use tokio::sync::mpsc::Receiver;
 
-use super::{Eyes, MakeWatcher};
+use super::{Eyes, MakeWatcher, Notifier};
 use crate::supervise::Supervisor;
 use crate::watch::mailbox::{Heard, Interest, Mailbox};
 
@@ -21,12 +20,8 @@ pub(in crate::watch) struct Stub {
     left: usize,
 }
 
-impl Watcher for Stub {
-    fn new<F: EventHandler>(_: F, _: Config) -> notify::Result<Self> {
-        Ok(Self { left: 0 })
-    }
-
-    fn watch(&mut self, path: &Path, _: RecursiveMode) -> notify::Result<()> {
+impl Notifier for Stub {
+    fn watch(&mut self, path: &Path) -> notify::Result<()> {
         if self.left == 0 {
             return Err(notify::Error::new(notify::ErrorKind::MaxFilesWatch).add_path(path.to_owned()));
         }
@@ -34,25 +29,20 @@ impl Watcher for Stub {
         Ok(())
     }
 
-    fn unwatch(&mut self, _: &Path) -> notify::Result<()> {
+    fn unwatch(&mut self, _: &Path) {
         self.left += 1;
-        Ok(())
-    }
-
-    fn kind() -> WatcherKind {
-        WatcherKind::NullWatcher
     }
 }
 
-pub(in crate::watch) fn two_watches(_: Mailbox) -> notify::Result<Box<dyn Watcher + Send>> {
+pub(in crate::watch) fn two_watches(_: Mailbox, _: &Supervisor) -> notify::Result<Box<dyn Notifier>> {
     Ok(Box::new(Stub { left: 2 }))
 }
 
-pub(in crate::watch) fn deaf(_: Mailbox) -> notify::Result<Box<dyn Watcher + Send>> {
+pub(in crate::watch) fn deaf(_: Mailbox, _: &Supervisor) -> notify::Result<Box<dyn Notifier>> {
     Ok(Box::new(Stub { left: usize::MAX / 2 }))
 }
 
-fn no_instance(_: Mailbox) -> notify::Result<Box<dyn Watcher + Send>> {
+fn no_instance(_: Mailbox, _: &Supervisor) -> notify::Result<Box<dyn Notifier>> {
     Err(notify::Error::io(rustix::io::Errno::MFILE.into()))
 }
 

@@ -1,10 +1,13 @@
-//! A look at both ends of a transcript for what a list shows: work tree, title, branch, and whether it is a sub-agent's.
+//! A look at both ends of a transcript for what a list shows: work tree, title, branch, last words, and whether it is a
+//! sub-agent's.
 //! Only as much is read as that takes; the records are read by the transcript readers.
 
 use std::fs::File;
 use std::io::{self, Read};
 use std::os::unix::fs::FileExt;
 use std::path::Path;
+
+use serde::{Deserialize, Serialize};
 
 use super::naming::Named;
 use super::tail::Frames;
@@ -17,16 +20,19 @@ const HEAD: usize = 8 * 1024;
 const TITLE: usize = 256 * 1024;
 /// First lines of this size are still read (a rollout's first line holds the whole instructions).
 const META: usize = 8 * 1024 * 1024;
-/// Bytes of the end, where a newer work tree may stand.
-const TAIL: u64 = 8 * 1024;
+/// Bytes of the end, where a newer work tree and the last words may stand; grows fourfold.
+const TAIL: usize = 8 * 1024;
+/// So much of the end is read for the last words.
+const LAST_WORDS: usize = 128 * 1024;
 
 /// What a probe saw.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Probe {
     pub(super) cwd: Option<String>,
     pub(super) title: Option<String>,
     pub(super) branch: Option<String>,
     pub(super) subagent: bool,
+    pub(super) last_words: Option<String>,
 }
 
 /// Looks at a file. One that cannot be read shows nothing: it is listed by its name all the same.
@@ -41,18 +47,34 @@ pub(super) fn probe(named: &Named, path: &Path) -> Probe {
 fn plain(agent: Agent, path: &Path) -> io::Result<Probe> {
     let file = File::open(path)?;
     let length = file.metadata()?.len();
-    let mut tail = vec![0; usize::try_from(length.min(TAIL)).unwrap_or_default()];
-    let count = file.read_at(&mut tail, length.saturating_sub(TAIL))?;
-    tail.truncate(count);
-    grow(agent, &file, &tail, Some(length))
+    let mut seen = grow(agent, &file, Some(length))?;
+    let mut size = TAIL;
+    // A head that is the whole file has told of its end.
+    while length > HEAD as u64 {
+        let mut tail = vec![0; usize::try_from(length).unwrap_or(usize::MAX).min(size)];
+        let at = length.saturating_sub(tail.len() as u64);
+        let count = file.read_at(&mut tail, at)?;
+        tail.truncate(count);
+        let end = summary::probe(agent, "", Ends { head: &[], tail: &tail, length });
+        if end.wants_tail && size < LAST_WORDS {
+            size = size.saturating_mul(4);
+            continue;
+        }
+        let newer = |end: Option<String>, begin: Option<String>| end.or(begin);
+        seen.cwd = newer(end.cwd, seen.cwd);
+        seen.branch = newer(end.branch, seen.branch);
+        seen.last_words = newer(end.last_message, seen.last_words);
+        break;
+    }
+    Ok(seen)
 }
 
 fn compressed(agent: Agent, path: &Path) -> io::Result<Probe> {
-    grow(agent, Frames::new(File::open(path)?), &[], None)
+    grow(agent, Frames::new(File::open(path)?), None)
 }
 
 /// Reads the beginning until it shows what a list needs, or long enough. Without a `length` it is known at the end.
-fn grow(agent: Agent, mut source: impl Read, tail: &[u8], length: Option<u64>) -> io::Result<Probe> {
+fn grow(agent: Agent, mut source: impl Read, length: Option<u64>) -> io::Result<Probe> {
     let mut head = Vec::with_capacity(HEAD);
     let mut size = HEAD;
     loop {
@@ -60,7 +82,7 @@ fn grow(agent: Agent, mut source: impl Read, tail: &[u8], length: Option<u64>) -
         let count = source.by_ref().take(missing as u64).read_to_end(&mut head)?;
         let at_end = count < missing;
         let known = if at_end { head.len() as u64 } else { u64::MAX };
-        let seen = summary::probe(agent, "", Ends { head: &head, tail, length: length.unwrap_or(known) });
+        let seen = summary::probe(agent, "", Ends { head: &head, tail: &[], length: length.unwrap_or(known) });
         let long_enough = size >= META || (size >= TITLE && seen.cwd.is_some());
         if at_end || long_enough || !seen.wants_head {
             return Ok(Probe {
@@ -70,6 +92,7 @@ fn grow(agent: Agent, mut source: impl Read, tail: &[u8], length: Option<u64>) -
                 // What the names of Claude's files let through is a session, whatever rows it begins with: one that
                 // holds nothing but side-chain rows so far gets its first message later.
                 subagent: agent == Agent::Codex && seen.is_subagent,
+                last_words: seen.last_message,
             });
         }
         size = size.saturating_mul(4);

@@ -7,6 +7,7 @@ use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
 use jiff::Timestamp;
+use serde::{Deserialize, Serialize};
 
 use super::naming::{self, Named};
 use crate::model::ids::Agent;
@@ -21,7 +22,7 @@ pub struct Root {
 }
 
 /// What `stat` says: equal stamps mean that a file was most likely not touched.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Stamp {
     pub(super) device: u64,
     pub(super) inode: u64,
@@ -132,8 +133,8 @@ fn walk(root: &Root, folder: &Path, meta: &Metadata, depth: usize, found: &mut S
     };
     let mut newest = meta.mtime();
     for entry in entries {
-        let path = match entry {
-            Ok(entry) => entry.path(),
+        let (path, entry) = match entry {
+            Ok(entry) => (entry.path(), entry),
             Err(error) => {
                 why.get_or_insert_with(|| unreadable(folder, &error));
                 continue;
@@ -145,7 +146,12 @@ fn walk(root: &Root, folder: &Path, meta: &Metadata, depth: usize, found: &mut S
         if named.is_none() && !inside {
             continue;
         }
-        let meta = match fs::metadata(&path) {
+        // The name in its folder is asked for, not the whole path; a link leads elsewhere.
+        let meta = match entry.metadata() {
+            Ok(meta) if meta.is_symlink() => fs::metadata(&path),
+            met => met,
+        };
+        let meta = match meta {
             Ok(meta) => meta,
             Err(error) if error.kind() == io::ErrorKind::NotFound => continue,
             Err(error) => {

@@ -22,6 +22,10 @@ const CHUNK: usize = 64 * 1024;
 const HEAD: usize = 1_024;
 /// Bytes kept from just before the offset: what an append leaves alone and a rewrite rarely hits.
 const EDGE: usize = 256;
+/// Bytes of a file's end that are read to show it before the rest is; grows fourfold.
+const END: u64 = 256 * 1024;
+/// A last line that is longer is not shown before the rest.
+const LONGEST_END: u64 = 16 * 1024 * 1024;
 /// A file that is replaced this often within one read is given up until the next.
 const RESTARTS: usize = 4;
 
@@ -46,11 +50,57 @@ pub(super) struct Tail {
     /// Bytes handed to the reader, a torn last line included: the reader keeps that.
     offset: u64,
     head: Vec<u8>,
+    /// Where the head stands: 0, but of a tail that begins inside the file.
+    base: u64,
     edge: Vec<u8>,
     reader: Reader,
 }
 
 impl Tail {
+    /// Opens the end of a long plain file: its last messages, without what they answer. What was read is told, and it goes
+    /// on from there, as long as the file only grows.
+    pub(super) fn open_end(agent: Agent, path: &Path, buffer: &mut [u8]) -> io::Result<Self> {
+        let mut tail = Self::open(agent, path, false)?;
+        let length = tail.file.metadata()?.len();
+        let mut size = END;
+        let begin = loop {
+            let from = length.saturating_sub(size);
+            let mut bytes = vec![0; usize::try_from(length.saturating_sub(from)).unwrap_or_default()];
+            let count = tail.file.read_at(&mut bytes, from)?;
+            let first = memchr::memchr(b'\n', bytes.get(..count).unwrap_or_default());
+            match first {
+                // Behind the first line's end there is more than that end.
+                Some(at) if at + 1 < count => break from.saturating_add(at as u64 + 1),
+                _ if size < LONGEST_END && from > 0 => size = size.saturating_mul(4),
+                _ => break length,
+            }
+        };
+        (tail.offset, tail.base) = (begin, begin);
+        tail.reader = Reader::inside(agent, TimeZone::system(), begin);
+        tail.catch_up(buffer)?;
+        Ok(tail)
+    }
+
+    /// Bytes that were not read yet.
+    pub(super) fn missing(&self) -> io::Result<u64> {
+        Ok(fs::metadata(&self.path)?.len().saturating_sub(self.offset))
+    }
+
+    /// Reads on, this many bytes at most; what it was must still stand. `true`: to the end.
+    pub(super) fn read_some(&mut self, buffer: &mut [u8], most: u64) -> io::Result<bool> {
+        let end = self.offset.saturating_add(most);
+        if self.compressed || self.missing()? <= most {
+            self.catch_up(buffer)?;
+            return Ok(true);
+        }
+        while self.offset < end {
+            let count = self.file.read_at(buffer, self.offset)?;
+            let Some(chunk) = buffer.get(..count).filter(|chunk| !chunk.is_empty()) else { break };
+            self.take(chunk);
+        }
+        Ok(false)
+    }
+
     /// Opens a file without reading it.
     pub(super) fn open(agent: Agent, path: &Path, compressed: bool) -> io::Result<Self> {
         let (file, stamp) = open_file(path)?;
@@ -63,6 +113,7 @@ impl Tail {
             stamp: Stamp { length: 0, ..stamp },
             offset: 0,
             head: Vec::new(),
+            base: 0,
             edge: Vec::new(),
             reader: reader(agent),
         })
@@ -134,7 +185,7 @@ impl Tail {
     }
 
     fn restart(&mut self) {
-        self.offset = 0;
+        (self.offset, self.base) = (0, 0);
         self.head.clear();
         self.edge.clear();
         self.reader = reader(self.agent);
@@ -143,7 +194,7 @@ impl Tail {
     /// Whether the bytes that are known still stand where they stood.
     fn continues(&self, buffer: &mut [u8]) -> io::Result<bool> {
         let edge_at = self.offset.saturating_sub(self.edge.len() as u64);
-        Ok(stands(&self.file, &self.head, 0, buffer)? && stands(&self.file, &self.edge, edge_at, buffer)?)
+        Ok(stands(&self.file, &self.head, self.base, buffer)? && stands(&self.file, &self.edge, edge_at, buffer)?)
     }
 
     fn read_on(&mut self, buffer: &mut [u8]) -> io::Result<()> {

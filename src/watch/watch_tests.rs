@@ -35,7 +35,11 @@ fn desk_with(make: MakeWatcher, signs: &[&str]) -> (tempfile::TempDir, Watch, Re
     fs::create_dir_all(&roots.claude_projects).unwrap();
     fs::create_dir_all(&roots.codex_sessions).unwrap();
     let now = crate::clock::now();
-    let (watch, woken) = start_with(&roots, &Supervisor::new(), make, Duration::from_millis(5), now);
+    let (mut watch, mut woken) = start_with(&roots, &Supervisor::new(), make, Duration::from_millis(5), now);
+    // From here on it watches; what it was woken for at the start is done.
+    watch.changed_at(now);
+    watch.signs();
+    while woken.try_recv().is_ok() {}
     (home, watch, woken, now)
 }
 

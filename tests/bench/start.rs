@@ -6,7 +6,7 @@ use std::os::unix::fs::FileExt as _;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use trellis::driver::ports::Transcripts as _;
+use trellis::driver::ports::{Summaries, Transcripts as _};
 use trellis::paths::Home;
 use trellis::supervise::Supervisor;
 use trellis::watch;
@@ -103,10 +103,28 @@ pub fn run(plan: &Plan) {
     gauge::beside(&format!("what all {found} say of themselves | their ends read"), all, read, 1.6);
 }
 
+/// What an earlier start kept, in a file.
+struct Kept(PathBuf);
+
+impl Summaries for Kept {
+    fn load(&mut self) -> Vec<u8> {
+        fs::read(&self.0).unwrap_or_default()
+    }
+
+    fn keep(&mut self, text: &str) {
+        fs::write(&self.0, text).unwrap();
+    }
+}
+
 pub fn second(plan: &Plan) {
     let corpus = Corpus::of(plan);
     let roots = corpus.roots();
-    let again = || watch::start(&roots, &Supervisor::new()).0.sessions().len();
+    let folder = tempfile::tempdir_in(&plan.data).unwrap();
+    let file = folder.path().join("summaries.json");
+    let again = || {
+        let watch = watch::start(&roots, &Supervisor::new()).0;
+        watch.remembering(Box::new(Kept(file.clone()))).sessions().len()
+    };
     let (again, walk) = gauge::medians(ROUNDS, again, || walked(&corpus));
     gauge::beside("second start: the list | walk and stat", again, walk, 1.5);
 }

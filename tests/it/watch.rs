@@ -1,6 +1,7 @@
 //! Transcripts found and followed in real folders, with the system's own notifier.
 
 mod desk;
+mod parts;
 
 use std::ffi::OsStr;
 use std::fs::{self, File, OpenOptions};

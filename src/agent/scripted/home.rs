@@ -136,7 +136,7 @@ pub fn may_be_one(root: &Path) -> Result<(), String> {
         Err(error) => return Err(format!("can't read {home}: {error}")),
     };
     // What a start leaves that was killed before the cast stood.
-    let begun = ["demo", "logs", "trellis.lock", "trellis.sock"];
+    let begun = ["demo", "logs", "trellis.lock", "trellis.sock", "summaries.json"];
     for entry in entries {
         let name = entry.map_err(|error| format!("can't read {home}: {error}"))?.file_name();
         if !begun.iter().any(|known| name == *known) {

@@ -84,6 +84,7 @@ impl<R: Records, T: Transcripts, A: Agents> Core<R, T, A> {
                 title: None,
                 modified_at: Some(note.at),
                 branch: None,
+                last_words: None,
             },
         );
         self.begun.truncate(MOST_BEGUN);

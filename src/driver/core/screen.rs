@@ -65,8 +65,15 @@ impl<R: Records, T: Transcripts, A: Agents> Core<R, T, A> {
         match self.screen.shown.clone() {
             Some(Shown::Record(key)) => self.read_sides(&key, now),
             Some(Shown::Session(key)) => {
-                if let Some(session) = self.session_ref(&key) {
-                    self.read(&session, now);
+                // That of a record is read whole with its look.
+                let is_used = !self.books.with_session(&key).is_empty();
+                match self.session_ref(&key) {
+                    Some(session) if is_used => self.read(&session, now),
+                    Some(session) => {
+                        let read = self.transcripts.read_to_show(&session, now);
+                        self.took(&session, read);
+                    }
+                    None => {}
                 }
             }
             None => {}
@@ -118,7 +125,9 @@ impl<R: Records, T: Transcripts, A: Agents> Core<R, T, A> {
         };
         let mut projection = build::projection(&facts);
         projection.launches = self.launches.views();
-        projection.looking = self.sessions.values().any(Known::is_first_look);
+        projection.unread = self.unread;
+        projection.looking =
+            self.unread > 0 || !self.to_look.is_empty() || self.sessions.values().any(Known::is_first_look);
         for view in &mut projection.runs {
             if let RecordKey::Run(id) = &view.key {
                 let pair = self.current_pair(id).map(|held| held.record.revision);
@@ -239,8 +248,10 @@ fn is_same(last: &Projection, made: &Projection) -> bool {
         return false;
     }
     // Each field is named: one that is added is thought of here.
-    let Projection { seq: _, at: _, looking, driver, home, notices, runs, sessions, launches, log, shown: _ } = last;
+    let Projection { seq: _, at: _, looking, unread, driver, home, notices, runs, sessions, launches, log, shown: _ } =
+        last;
     *looking == made.looking
+        && *unread == made.unread
         && *driver == made.driver
         && *home == made.home
         && *notices == made.notices

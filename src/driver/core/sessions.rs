@@ -24,8 +24,10 @@ use crate::projection::sessions::Listed;
 const PROBE_PAUSE: SignedDuration = SignedDuration::from_millis(250);
 /// A state must hold this long before it is told: flicker is no transition.
 const STEADY: SignedDuration = SignedDuration::from_secs(1);
-/// How many sessions that no record uses are observed with each tick, newest first.
+/// How many sessions that no record uses are observed, newest first.
 const OBSERVED: usize = 24;
+/// And how many observations may run when another of those is begun.
+const AT_ONCE: usize = 4;
 
 /// One session.
 #[derive(Clone, Debug, Default)]
@@ -125,6 +127,11 @@ impl<R: Records, T: Transcripts, A: Agents> Core<R, T, A> {
     /// Reads a transcript to its end.
     pub(super) fn read(&mut self, session: &SessionRef, now: Timestamp) {
         let read = self.transcripts.read(session, now);
+        self.took(session, read);
+    }
+
+    /// Takes in what was read.
+    pub(super) fn took(&mut self, session: &SessionRef, read: TranscriptRead) {
         let key = session.key();
         let known = self.sessions.entry(key.clone()).or_default();
         let is_same = known.read.as_ref().is_some_and(|old| same_reading(old, &read));
@@ -162,7 +169,11 @@ impl<R: Records, T: Transcripts, A: Agents> Core<R, T, A> {
 
     /// Lists the sessions below the agents' roots anew.
     pub(super) fn find_sessions(&mut self) {
-        let mut found = self.transcripts.sessions();
+        let (mut found, unread) = self.transcripts.sessions_so_far();
+        if self.unread != unread {
+            self.unread = unread;
+            self.screen.outdate();
+        }
         found.splice(0..0, self.begun_beside(&found));
         if !found.iter().eq(self.found.iter().map(|listed| &**listed)) {
             self.found = Listed::all(found, std::mem::take(&mut self.found));
@@ -173,15 +184,19 @@ impl<R: Records, T: Transcripts, A: Agents> Core<R, T, A> {
     /// Some transcripts may have changed.
     pub(super) fn hint(&mut self, now: Timestamp) {
         let changed = self.transcripts.changed();
-        let mut is_new = false;
+        let mut is_new = self.unread > 0;
         for key in &changed {
             self.dirty.extend(self.books.with_session(key));
             is_new |= !self.found.iter().any(|found| found.session.is(key));
+            let is_shown = self.screen.shows(key);
             if self.lives(key) {
-                self.read_unused(key, now);
+                // What is shown is read as it is shown.
+                if !is_shown {
+                    self.read_unused(key, now);
+                }
                 self.observe(key, now);
             }
-            if self.screen.shows(key) {
+            if is_shown {
                 self.read_shown(now);
             }
         }
@@ -201,14 +216,7 @@ impl<R: Records, T: Transcripts, A: Agents> Core<R, T, A> {
         }
         self.hear(now);
         if self.transcripts.signs() {
-            self.observe_living(now);
-        }
-    }
-
-    /// An agent's own word about its state may have changed: those that live are asked.
-    fn observe_living(&mut self, now: Timestamp) {
-        for key in self.sessions.keys().filter(|key| self.lives(key)).cloned().collect::<Vec<_>>() {
-            self.observe(&key, now);
+            self.observe_all(now);
         }
     }
 
@@ -217,20 +225,46 @@ impl<R: Records, T: Transcripts, A: Agents> Core<R, T, A> {
         reach.is_some_and(|reach| matches!(reach.process, ProcessFact::Alive { .. }))
     }
 
+    /// Observes every session in use; of the newest others those that live or were not looked at, as soon as there is time.
+    /// One that was closed shows by a write or a sign when it is not any more, or is asked about when a person looks.
+    pub(super) fn observe_used(&mut self, now: Timestamp) {
+        let newest = self.found.iter().take(OBSERVED).map(|found| found.session.key());
+        let was_seen = |key: &SessionKey| self.sessions.get(key).is_some_and(|known| known.facts.reach.is_some());
+        let others: Vec<SessionKey> = newest.filter(|key| self.lives(key) || !was_seen(key)).collect();
+        self.observe_with(others, now);
+    }
+
     /// Observes every session in use, and the newest of the others.
-    pub(super) fn observe_all(&mut self, now: Timestamp) {
-        let mut keys: BTreeSet<SessionKey> = BTreeSet::new();
+    pub fn observe_all(&mut self, now: Timestamp) {
+        let newest = self.found.iter().take(OBSERVED).map(|found| found.session.key()).collect();
+        self.observe_with(newest, now);
+        self.look_on(now);
+    }
+
+    fn observe_with(&mut self, others: Vec<SessionKey>, now: Timestamp) {
+        let mut used: BTreeSet<SessionKey> = BTreeSet::new();
         for record in self.books.watched() {
-            keys.extend(self.books.sides(&record).into_iter().flatten().map(SessionRef::key));
+            used.extend(self.books.sides(&record).into_iter().flatten().map(SessionRef::key));
         }
-        keys.extend(self.found.iter().take(OBSERVED).map(|found| found.session.key()));
         // Those that were launched and have said nothing yet.
         let silent = self.sessions.iter().filter(|(key, known)| {
             known.facts.note.launch.is_some() && !self.found.iter().any(|found| found.session.is(key))
         });
-        keys.extend(silent.take(OBSERVED).map(|(key, _)| key.clone()));
-        for key in keys {
+        used.extend(silent.take(OBSERVED).map(|(key, _)| key.clone()));
+        self.to_look = others.into_iter().filter(|key| !used.contains(key)).collect();
+        for key in used {
             self.observe(&key, now);
+        }
+    }
+
+    /// Observes some more of those that no record uses: each look costs a thread and a walk over the processes.
+    pub(super) fn look_on(&mut self, now: Timestamp) {
+        while !self.to_look.is_empty()
+            && self.sessions.values().filter(|known| known.probing.is_some()).count() < AT_ONCE
+        {
+            if let Some(key) = self.to_look.pop_front() {
+                self.observe(&key, now);
+            }
         }
     }
 

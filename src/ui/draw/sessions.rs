@@ -20,6 +20,8 @@ use crate::ui::wrap::wrap_text;
 
 /// From here on a row has room for what its state rests on.
 const WIDE: usize = 100;
+/// Fewer columns of the last words say nothing.
+const LAST_WORDS: usize = 16;
 
 /// The list in one column.
 pub fn list_page(app: &mut App, area: Rect, times: &Times) -> Page {
@@ -38,7 +40,10 @@ pub fn heading(app: &App, columns: usize) -> Row {
     let all = app.projection.sessions.len();
     // A view cannot look at everything that its driver sees.
     let blind = live == 0 && app.only_looks().is_some();
-    let words = if blind { format!("{all}, seen by who drives") } else { format!("{live} live of {all}") };
+    let mut words = if blind { format!("{all}, seen by who drives") } else { format!("{live} live of {all}") };
+    if app.projection.unread > 0 {
+        words = format!("{words}, {} to be read", empty::thousands(app.projection.unread));
+    }
     Row::of(bits::list_title("sessions", app.sessions_filter.text(), columns)).tail(vec![text(words)])
 }
 
@@ -122,6 +127,12 @@ fn lines(app: &App, view: &SessionView, columns: usize, times: &Times) -> Vec<Ro
             words.push_str(" · ");
             words.push_str(part);
         }
+    }
+    // Of a session that somebody has open it is said what it does.
+    let left = room.saturating_sub(width(&words) + 3);
+    if !view.live && !view.last_words.is_empty() && left >= LAST_WORDS {
+        words.push_str(" · ");
+        words.push_str(&cut(&view.last_words, left));
     }
     let second = Row::plain(words).indent(2).tail(used.map(text).into_iter().collect::<Vec<_>>());
     vec![first, second]

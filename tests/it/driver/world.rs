@@ -156,6 +156,7 @@ impl Transcripts for MemTranscripts {
             title: None,
             modified_at: conversation.last_spoken_at,
             branch: None,
+            last_words: None,
         };
         talks.conversations.iter().map(found).collect()
     }

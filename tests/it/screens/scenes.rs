@@ -443,6 +443,7 @@ fn session_view(agent: Agent, id: &str, title: &str, state: SessionState, age: i
         used_by: None,
         put_away: false,
         branch: Some("main".to_owned()),
+        last_words: String::new(),
         path: format!("/home/dev/.claude/projects/shop/{id}.jsonl"),
         agent,
         launch: None,

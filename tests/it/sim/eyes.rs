@@ -64,6 +64,7 @@ impl Transcripts for Eyes {
                 title: None,
                 modified_at: Some(world.now),
                 branch: None,
+                last_words: None,
             })
             .collect()
     }
