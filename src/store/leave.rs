@@ -9,7 +9,7 @@ use super::atomic::TEMPORARY;
 
 /// What a driver, a command or a person for trellis puts into a home. The lock goes last: while it stands, what is left is
 /// known as a home.
-const OWN: [&str; 14] = [
+const OWN: [&str; 15] = [
     "checklist-runs",
     "pairs",
     "sessions",
