@@ -14,6 +14,7 @@ pub mod machine;
 pub mod model;
 pub mod out;
 pub mod paths;
+pub mod planted;
 pub mod projection;
 pub mod serve;
 pub mod small_file;

@@ -33,6 +33,7 @@ pub mod session;
 mod turns;
 pub mod wire;
 
+mod clock;
 mod common;
 mod draft;
 mod grounds;
@@ -66,7 +67,8 @@ pub type Trees = BTreeMap<(String, Option<String>), (Timestamp, Option<Arc<TreeS
 pub struct Scene<'a> {
     /// The wall clock.
     pub now: Timestamp,
-    /// When this driver started: graces and queue waits begin anew then.
+    /// When this driver started, or began to look again after a time in which nobody did (the machine slept, the clock
+    /// was set): graces and queue waits begin anew then.
     pub driver_started_at: Timestamp,
     /// The side that builds.
     pub implementer: Side<'a>,

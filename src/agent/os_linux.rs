@@ -4,11 +4,11 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
-use std::sync::OnceLock;
+use std::sync::Mutex;
 use std::thread;
 use std::time::Duration;
 
-use jiff::Timestamp;
+use jiff::{SignedDuration, Timestamp};
 
 use super::{Process, Variables};
 
@@ -158,10 +158,39 @@ fn terminal(device: i64) -> Option<String> {
 }
 
 fn started_at(ticks: i64) -> Option<Timestamp> {
-    // The boot time is computed by the kernel from the clock and may waver by a second: it is read once.
-    static BOOT: OnceLock<Option<i64>> = OnceLock::new();
-    let boot = (*BOOT.get_or_init(|| boot_second(Path::new("/proc/stat"))))?;
-    Timestamp::from_second(boot + ticks / TICKS_PER_SECOND).ok()
+    Timestamp::from_second(BOOT.lock().ok()?.second()? + ticks / TICKS_PER_SECOND).ok()
+}
+
+static BOOT: Mutex<Boot> = Mutex::new(Boot { second: None, read: None });
+
+/// When the machine was started, by the wall clock.
+#[derive(Debug)]
+struct Boot {
+    second: Option<i64>,
+    read: Option<Timestamp>,
+}
+
+impl Boot {
+    /// Looked up now and then, and believed when it is earlier: a clock that was set back moves the starts of all
+    /// processes back with it, and a process that seems to have begun inside its own turn would be taken for another.
+    fn second(&mut self) -> Option<i64> {
+        const PAUSE: SignedDuration = SignedDuration::from_secs(5);
+        let now = crate::clock::now();
+        if self.read.is_none_or(|read| now.duration_since(read).abs() >= PAUSE) {
+            self.read = Some(now);
+            self.second = earlier(self.second, boot_second(Path::new("/proc/stat")));
+        }
+        self.second
+    }
+}
+
+/// The kernel computes the boot time from the clock, and it may waver by a second.
+fn earlier(known: Option<i64>, read: Option<i64>) -> Option<i64> {
+    match (known, read) {
+        (Some(known), Some(read)) if read < known - 1 => Some(read),
+        (Some(known), _) => Some(known),
+        (None, read) => read,
+    }
 }
 
 fn boot_second(stat: &Path) -> Option<i64> {

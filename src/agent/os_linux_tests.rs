@@ -51,3 +51,12 @@ fn a_process_is_its_effective_users() {
     assert_eq!(parse_user("Name:\tx\n"), None);
     assert_eq!(user(std::process::id()), Some(rustix::process::geteuid().as_raw()));
 }
+
+#[test]
+fn a_clock_that_was_set_back_moves_the_boot_with_it_and_a_wavering_one_does_not() {
+    assert_eq!(earlier(None, Some(1_000)), Some(1_000));
+    assert_eq!(earlier(Some(1_000), Some(999)), Some(1_000), "it wavers by a second");
+    assert_eq!(earlier(Some(1_000), Some(400)), Some(400), "the clock was set back");
+    assert_eq!(earlier(Some(1_000), Some(9_000)), Some(1_000), "no process is younger than its turn because of it");
+    assert_eq!(earlier(Some(1_000), None), Some(1_000));
+}

@@ -8,6 +8,7 @@ pub mod acts;
 pub mod books;
 pub mod creation;
 pub mod heard;
+pub mod jumps;
 pub mod kept;
 pub mod launches;
 pub mod law;
@@ -117,7 +118,10 @@ pub struct Core<R, T, A> {
     transcripts: T,
     agents: A,
     options: Options,
+    /// Since when it has looked without a break.
     started_at: Timestamp,
+    /// When it was told something last.
+    looked_at: Timestamp,
     books: Books,
     read_only: Vec<ReadOnly>,
     runs_unread: bool,
@@ -160,6 +164,7 @@ impl<R: Records, T: Transcripts, A: Agents> Core<R, T, A> {
             agents,
             options,
             started_at: now,
+            looked_at: now,
             books: Books::default(),
             read_only: Vec::new(),
             runs_unread: false,
@@ -199,6 +204,7 @@ impl<R: Records, T: Transcripts, A: Agents> Core<R, T, A> {
 
     /// Takes one input in and carries out everything that follows from it.
     pub fn input(&mut self, input: Input, now: Timestamp) {
+        self.mind_the_clock(now);
         self.due(now);
         match input {
             Input::Command { ticket, command } => self.command(ticket, *command, now),

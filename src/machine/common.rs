@@ -47,6 +47,7 @@ pub(super) trait Loop: Clone + PartialEq {
     fn limit_mut(&mut self) -> &mut Option<Limit>;
     fn paused_reason(&self) -> Option<PauseReason>;
     fn paused_at(&self) -> Option<Timestamp>;
+    fn paused_at_mut(&mut self) -> &mut Option<Timestamp>;
     fn paused_detail(&self) -> &str;
     fn set_paused(&mut self, reason: PauseReason, detail: String, at: Timestamp);
     fn set_running(&mut self);
@@ -151,6 +152,9 @@ macro_rules! looped {
             }
             fn paused_at(&self) -> Option<Timestamp> {
                 self.paused_at
+            }
+            fn paused_at_mut(&mut self) -> &mut Option<Timestamp> {
+                &mut self.paused_at
             }
             fn paused_detail(&self) -> &str {
                 &self.paused_detail

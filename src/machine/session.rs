@@ -3,6 +3,7 @@
 
 use jiff::{SignedDuration, Timestamp};
 
+use super::clock;
 use super::draft::later;
 use super::{Scene, Side};
 use crate::model::conversation::{Conversation, Failure, FailureClass, ItemKind, Outcome, Turn};
@@ -80,12 +81,12 @@ pub(super) fn idle_but_for(
         if let Some(spoken) = conversation.last_spoken_at {
             let wait = SignedDuration::from_millis(i64::try_from(debounce).unwrap_or(i64::MAX));
             let quiet_at = later(spoken, scene.tempo.wait(wait));
-            if scene.now < quiet_at {
+            if scene.now < quiet_at && !clock::is_from_before(spoken, scene.now) {
                 because.push(Busy::Quiet(quiet_at));
             }
         }
     }
-    because.extend(said_by_agent(side));
+    because.extend(said_by_agent(side, scene.now));
     for (record, entry) in scene.ledger.in_flight_to(&side.session.key()) {
         if own != Some((record, entry)) {
             because.push(Busy::InFlight(record.to_string()));
@@ -95,9 +96,10 @@ pub(super) fn idle_but_for(
 }
 
 /// What the agent's own state file or screen says, if that was seen after the newest record.
-fn said_by_agent(side: &Side<'_>) -> Option<Busy> {
+fn said_by_agent(side: &Side<'_>, now: Timestamp) -> Option<Busy> {
     let reach = side.reach?;
     let spoken = side.conversation.and_then(|conversation| conversation.last_spoken_at);
+    let spoken = spoken.filter(|spoken| !clock::is_from_before(*spoken, now));
     if reach.process == ProcessFact::Dead || spoken.is_some_and(|spoken| reach.at < spoken) {
         return None;
     }

@@ -3,7 +3,7 @@
 use super::grounds::Evidence;
 use std::fmt::Write as _;
 
-use jiff::SignedDuration;
+use jiff::{SignedDuration, Timestamp};
 
 use super::common::Loop;
 use super::draft::{Draft, Message, later};
@@ -20,6 +20,12 @@ const RETRIES: [SignedDuration; 3] =
     [SignedDuration::from_secs(15), SignedDuration::from_secs(60), SignedDuration::from_secs(240)];
 /// A limit whose told end has already passed is tried again after this, so that a wrong time makes no storm.
 const PAST_LIMIT: SignedDuration = SignedDuration::from_secs(60);
+
+/// When going on by itself after a failure that comes to pass now is due at the latest.
+pub(super) fn longest_retry<R: Loop>(draft: &Draft<'_, R>) -> Timestamp {
+    let longest = RETRIES.into_iter().max().unwrap_or_default();
+    later(draft.now(), draft.scene.tempo.wait(longest))
+}
 
 /// A turn ended without an answer.
 pub(super) fn no_answer<R: Loop>(draft: &mut Draft<'_, R>, role: Role, index: usize) {
@@ -114,7 +120,7 @@ pub(super) fn limit_over<R: Loop>(draft: &mut Draft<'_, R>, watched: bool) {
 }
 
 /// When a limit ends for us.
-pub(super) fn goes_on_at<R: Loop>(draft: &Draft<'_, R>, told: jiff::Timestamp) -> jiff::Timestamp {
+pub(super) fn goes_on_at<R: Loop>(draft: &Draft<'_, R>, told: Timestamp) -> Timestamp {
     match draft.rec.paused_at() {
         Some(paused) if told <= paused => later(paused, draft.scene.tempo.wait(PAST_LIMIT)),
         _ => told,

@@ -7,6 +7,7 @@ use super::session::{self, Busy, IdleVerdict};
 use crate::model::conversation::{Answer, Conversation, Failure, ItemKind, Outcome, Turn};
 use crate::model::ids::{MessageId, Role, TurnId};
 use crate::model::pair::AnswerId;
+use crate::planted::{self, Fault};
 
 /// Which turns of a side count.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -87,12 +88,21 @@ pub(super) fn judged_message(turn: &Turn) -> Option<MessageId> {
 fn says_more(conversation: &Conversation, index: usize, (turn, message): &Floor) -> bool {
     let Some(floor) = conversation.turn_index(turn) else { return false };
     let Some(turn) = conversation.turns.get(index) else { return false };
+    if planted::is(Fault::TextForTurn) && has_text_of(turn, conversation.turns.get(floor)) {
+        return false;
+    }
     index > floor
         || (index == floor
             && match message {
                 Some(_) => judged_message(turn) != *message,
                 None => turn.is_answered(),
             })
+}
+
+/// Whether two turns say the same, which proves nothing: only a planted fault asks.
+fn has_text_of(turn: &Turn, other: Option<&Turn>) -> bool {
+    let text = |turn: &Turn| turn.answer.as_ref().map(|answer| answer.text.clone());
+    other.is_some_and(|other| text(turn) == text(other))
 }
 
 /// The text of one message of a turn: its answer's, or what its blocks say.
@@ -159,6 +169,9 @@ pub(super) fn read<R: Loop>(draft: &Draft<'_, R>, role: Role) -> Reading {
 /// The newest turn of the awaited side if it is one that counts, whether or not it has ended.
 fn newest_that_counts<R: Loop>(draft: &Draft<'_, R>, role: Role) -> Option<usize> {
     let conversation = draft.conversation(role)?;
+    if planted::is(Fault::NewestTurn) {
+        return conversation.turns.iter().rposition(Turn::is_answered);
+    }
     let newest = conversation.turns.len().checked_sub(1)?;
     let turn = conversation.turns.get(newest)?;
     let counts = match bound(draft, role) {

@@ -1,5 +1,6 @@
 //! The driver over ports in memory, in virtual time: the law, the order of a start, what a failing disk may and may not do.
 
+mod clock;
 mod disk;
 mod every_call;
 mod launches;

@@ -12,19 +12,20 @@ const LINES_AT_MOST: usize = 800;
 
 /// Which parts of the program each part may know: itself, and these. A path narrows it to that module.
 /// `boot` and `cli` put the program together and may know all.
-const MAY_KNOW: [(&str, &[&str]); 24] = [
+const MAY_KNOW: [(&str, &[&str]); 25] = [
     ("build", &[]),
     ("failure", &["supervise"]),
     ("out", &["failure", "model", "ui::sanitise"]),
     ("small_file", &[]),
     ("clock", &[]),
+    ("planted", &[]),
     ("model", &[]),
     ("verdict", &["model"]),
     ("config", &[]),
     ("supervise", &[]),
     ("paths", &["model"]),
     ("transcript", &["model"]),
-    ("machine", &["model", "verdict"]),
+    ("machine", &["model", "verdict", "planted"]),
     ("doctor", &["model"]),
     ("projection", &["model", "machine", "verdict", "driver::ports"]),
     ("store", &["model", "config", "paths", "projection", "driver::ports", "driver::viewer"]),

@@ -113,6 +113,16 @@ impl Books {
         self.pairs.get(id)
     }
 
+    /// Whatever a record waits for by the clock, it is looked at now.
+    pub fn wake_all(&mut self, now: Timestamp) {
+        for held in self.runs.values_mut() {
+            held.wake(now);
+        }
+        for held in self.pairs.values_mut() {
+            held.wake(now);
+        }
+    }
+
     /// Takes a record out.
     pub fn remove(&mut self, key: &RecordKey) {
         match key {

@@ -80,6 +80,11 @@ pub struct Parked {
 }
 
 impl Parked {
+    /// It is carried out then at the latest.
+    pub fn wait_no_longer_than(&mut self, until: Timestamp) {
+        self.until = self.until.min(until);
+    }
+
     /// How long it waits at most.
     #[must_use]
     pub const fn until(&self) -> Timestamp {

@@ -188,6 +188,14 @@ impl<R: Kept> Held<R> {
         Self { record, shown: None, trouble: None, reports: VecDeque::new(), wake_at: None }
     }
 
+    /// It is to be looked at now, and a save that was refused is tried again.
+    pub fn wake(&mut self, now: Timestamp) {
+        self.wake_at = self.wake_at.map(|_| now);
+        if let Some(Trouble::Unsaved { retry_at, .. }) = &mut self.trouble {
+            *retry_at = now;
+        }
+    }
+
     /// The record as machines and screens are to see it.
     #[must_use]
     pub fn seen(&self) -> &R {

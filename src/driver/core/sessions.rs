@@ -81,6 +81,21 @@ impl Known {
         self.probe_next.get_or_insert((at, ask));
     }
 
+    /// After a time in which nobody looked: observed anew as soon as anybody asks. What was seen before the clock was set
+    /// back would pass for news.
+    pub fn look_anew(&mut self, was_set_back: bool, now: Timestamp) {
+        self.probed_at = None;
+        if let Some((at, _)) = &mut self.probe_next {
+            *at = now;
+        }
+        self.tell_at = self.tell_at.map(|_| now);
+        if was_set_back {
+            self.facts.reach = None;
+            self.candidate = None;
+            self.tell_at = None;
+        }
+    }
+
     /// When something is due here.
     #[must_use]
     pub fn wake(&self) -> Option<Timestamp> {

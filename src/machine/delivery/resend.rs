@@ -9,11 +9,13 @@ use super::evidence::mark_holds;
 use super::{ENTERS, GAP, GIVE_UP, GRACE, Next, SENDS, but_for_the_box, idle};
 use crate::model::outbox::{Entry, EntryState};
 use crate::model::reach::{InputBox, OnItsWay, Reach, Tick};
+use crate::planted::{self, Fault};
 
 /// What is to be done about an entry in flight.
 pub(super) fn next<R: Loop>(draft: &Draft<'_, R>, entry: &Entry) -> Next {
     if entry.state == EntryState::Queued {
-        return Next::OnItsWay("it stands in the agent's own queue");
+        return session::gone(draft.side(entry.target))
+            .map_or(Next::OnItsWay("it stands in the agent's own queue"), Next::Gone);
     }
     if entry.by_hand {
         return session::gone(draft.side(entry.target)).map_or(Next::Paste, Next::Gone);
@@ -105,7 +107,7 @@ fn on_empty_box<R: Loop>(draft: &Draft<'_, R>, entry: &Entry, reach: &Reach) -> 
         return Next::Held(format!("it was sent {} times and never seen", entry.attempts));
     }
     let at = later(quiet_from(draft, entry), draft.scene.tempo.wait(GRACE));
-    if draft.now() < at { Next::Quiet(at) } else { Next::Send }
+    if draft.now() < at && !planted::is(Fault::NoGrace) { Next::Quiet(at) } else { Next::Send }
 }
 
 /// Whether a person had it looked at again after its last attempt: what refused it then may take it now.

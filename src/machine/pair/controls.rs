@@ -334,6 +334,10 @@ fn rename(draft: &mut Pair<'_>, role: Role, session: crate::model::ids::SessionR
         Role::Reviewer => draft.rec.near_miss = None,
     }
     draft.rec.spent = None;
+    // What was answered in the old conversation is not in the new one, and nothing of ours is asked there again.
+    if draft.rec.awaited_side() == Some(role) && draft.rec.open().is_none() {
+        draft.rec.open_wait = Some(OpenWait { side: role, after_turn_id: None });
+    }
     if draft.rec.paused_reason == Some(PauseReason::SessionChanged) {
         draft.go_on("goes on in the new session", Evidence::key());
     }

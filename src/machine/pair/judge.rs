@@ -12,6 +12,7 @@ use crate::model::ids::Role;
 use crate::model::outbox::Purpose;
 use crate::model::pair::{AnswerId, Clarify, Direction, NearMiss, PairStop, PauseReason};
 use crate::model::text::TextRef;
+use crate::planted::{self, Fault};
 use crate::verdict::{self, Verdict};
 
 /// A side is ready with the answer of turn `index`.
@@ -61,6 +62,9 @@ fn approved(draft: &mut Pair<'_>, evidence: Evidence) {
 /// The implementer's newest completed answer, if it is newer than the one the reviewer was given. In a conversation
 /// that was followed any answer is.
 fn newer_than_reviewed(draft: &Pair<'_>) -> Option<usize> {
+    if planted::is(Fault::StaleVerdict) {
+        return None;
+    }
     let conversation = draft.conversation(Role::Implementer)?;
     let reviewed = draft.rec.reviewed.as_ref()?;
     if conversation.turn_index(&reviewed.turn_id).is_none() {

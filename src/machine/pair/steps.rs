@@ -7,7 +7,7 @@ use super::super::draft::{Draft, Message};
 use super::super::grounds::Evidence;
 use super::super::guard::{self, End};
 use super::super::turns::{self, Reading};
-use super::super::{prompts, setback, words};
+use super::super::{clock, prompts, setback, words};
 use super::{create, judge, resume, work};
 use crate::model::conversation::{Conversation, FailureClass, Turn};
 use crate::model::event::EventKind;
@@ -23,6 +23,7 @@ pub(super) type Pair<'a> = Draft<'a, PairRecord>;
 
 /// Everything that can be concluded now.
 pub(super) fn look(draft: &mut Pair<'_>, held: bool) {
+    clock::take_back(draft);
     if !draft.rec.is_active() {
         evidence::settle(draft);
         return;

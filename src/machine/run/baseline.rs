@@ -2,7 +2,7 @@
 
 use super::super::common::Loop as _;
 use super::super::draft::{Draft, later};
-use super::super::{Effect, Scene, turns};
+use super::super::{Effect, Scene, clock, turns};
 use crate::model::conversation::{ItemKind, Turn};
 use crate::model::ids::Role;
 use crate::model::pair::AnswerId;
@@ -80,7 +80,8 @@ fn is_newest(draft: &Run<'_>, turn: &Turn) -> bool {
 
 /// Whether the work tree was observed since a turn ended. If not, that is asked for, and waited for a short while.
 pub(super) fn tree_is_known(draft: &mut Run<'_>, turn: Option<&Turn>) -> bool {
-    let Some(ended) = turn.and_then(|turn| turn.ended_at.or(turn.last_record.at)) else { return true };
+    let ended = turn.and_then(|turn| turn.ended_at.or(turn.last_record.at));
+    let Some(ended) = ended.filter(|ended| !clock::is_from_before(*ended, draft.now())) else { return true };
     if draft.scene.git.as_ref().is_some_and(|(at, _)| *at >= ended) {
         return true;
     }

@@ -4,7 +4,7 @@ use super::super::delivery::{self, evidence};
 use super::super::grounds::Evidence;
 use super::super::guard::{self, End};
 use super::super::turns::Reading;
-use super::super::{setback, words};
+use super::super::{clock, setback, words};
 use super::baseline::Run;
 use super::{asking, baseline, find, review};
 use crate::model::conversation::FailureClass;
@@ -16,6 +16,7 @@ use crate::model::run::{AttemptStatus, RunState, RunStep, RunStop};
 
 /// Everything that can be concluded now.
 pub(super) fn look(draft: &mut Run<'_>, pairs: &[&PairRecord]) {
+    clock::take_back(draft);
     review::order_stop(draft, pairs);
     if !draft.rec.is_active() {
         evidence::settle(draft);

@@ -404,6 +404,18 @@ impl World {
         self.begin_jobs();
     }
 
+    /// The wall clock is set, or the machine slept: what was to come comes as much later by it. A driver never sleeps for
+    /// longer than some seconds.
+    pub fn set_clock(&mut self, by: SignedDuration) {
+        self.begin_jobs();
+        self.now += by;
+        for (at, _) in &mut self.later {
+            *at += by;
+        }
+        self.now += seconds(5);
+        self.core.input(Input::Tick, self.now);
+    }
+
     /// Steps until it holds; panics when it does not come true within the span.
     pub fn until(&mut self, span: SignedDuration, what: &str, holds: impl Fn(&Self) -> bool) {
         let end = self.now + span;

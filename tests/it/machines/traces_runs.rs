@@ -229,6 +229,56 @@ fn trace_22_a_spawned_queue_process_may_still_insert() {
     assert_eq!(world.pair().round_count, 1);
 }
 
+/// A message that stands in the queue of a Codex that has ended is not waited for without an end: a person is asked, and
+/// it is taken when the agent is back.
+#[test]
+fn a_queue_whose_codex_has_ended_is_not_waited_for_without_an_end() {
+    let mut world = with_answer();
+    world.die_on_send = true;
+    world.new_pair(Kickoff::UseCurrent, PairConfig::default()).unwrap();
+    world.restart();
+    world.reviewer.on_its_way = OnItsWay::Queued;
+    world.wait(12);
+    assert_eq!(world.pair().outbox[0].state, EntryState::Queued);
+    world.kill_agent(R);
+    world.wait(12);
+    assert_eq!(world.pair().paused_reason, Some(PauseReason::AgentGone));
+    assert_eq!(world.pair().outbox[0].state, EntryState::Queued, "it stands there all the same");
+    world.bring_agent(R);
+    world.control(&Control::Resume).unwrap();
+    world.reviewer.on_its_way = OnItsWay::No;
+    world.take(R);
+    world.pass(1);
+    assert_eq!((world.pair().round_count, world.sent(R).len()), (1, 1));
+}
+
+/// Followed before anything was sent to it: nothing of ours is asked again in the new conversation, so the pair waits for
+/// a prompt of a person there, says so, and is not paused by it.
+#[test]
+fn a_pair_that_follows_before_it_sent_anything_waits_for_a_prompt() {
+    let mut world = with_answer();
+    world.new_pair(Kickoff::WaitForNext, PairConfig::default()).unwrap();
+    world.prompt(I, "go on");
+    world.wait(4);
+    let new = SessionId::new("i-new");
+    world.implementer.replaced_by = Some((new.clone(), "the pane answers under another id".to_owned()));
+    world.implementer.reach = None;
+    world.wait(12);
+    assert_eq!(world.pair().paused_reason, Some(PauseReason::SessionChanged));
+    world.control_only(&Control::Follow).unwrap();
+    assert_eq!(world.pair().open_wait.as_ref().map(|wait| wait.side), Some(I));
+    world.implementer.session.session_id = new;
+    world.implementer.replaced_by = None;
+    world.implementer.conversation.turns.clear();
+    world.implementer.reach = None;
+    world.wait(4);
+    world.prompt(I, "go on here");
+    world.answer(I, "Did it here.");
+    world.wait(4);
+    assert_eq!(world.pair().paused_reason, None);
+    assert_eq!(world.sent(R).len(), 1);
+}
+
 /// Follow: the baseline is empty, what stands in the new conversation pauses nothing, the undelivered is prepared anew.
 #[test]
 fn trace_23_follow_does_not_pause_at_once() {

@@ -1,6 +1,7 @@
 //! How the two fake agents answer: fairly, as the plan says. They read prompts, never trellis' state.
 
 use super::dialect::Line;
+use super::ingredients::Ingredient;
 use super::plan::Plan;
 use super::rng::Rng;
 
@@ -26,7 +27,6 @@ pub struct Answer {
     text: Option<String>,
     ending: Ending,
     message: u64,
-    pub launches: bool,
 }
 
 #[derive(Clone, Debug)]
@@ -90,29 +90,51 @@ impl Brain {
         }
     }
 
-    pub fn reply(&mut self, prompt: &str, rng: &mut Rng, plan: &Plan) -> Answer {
+    /// What the agent says to a prompt, unless its turn is to fail.
+    pub fn reply(&mut self, prompt: &str, failure: Option<Ingredient>, rng: &mut Rng, plan: &Plan) -> Answer {
         self.answers += 1;
         let again = prompt.contains("Go on where you stopped").then(|| self.unfinished.take()).flatten();
         let prompt = again.as_deref().unwrap_or(prompt);
-        if rng.chance(plan.bad_turns) {
+        let ending = match failure {
+            Some(Ingredient::Interruption) => Ending::Interrupted,
+            Some(Ingredient::FailedTurn) => Ending::Failed,
+            _ => Ending::Normal,
+        };
+        if failure.is_some() {
             self.unfinished = Some(prompt.to_owned());
-            let (text, ending) = match rng.between(0, 2) {
-                0 => (None, Ending::Interrupted),
-                1 => (None, Ending::Failed),
-                _ => (None, Ending::Normal),
-            };
-            return Answer { text, ending, message: self.answers, launches: false };
+            return Answer { text: None, ending, message: self.answers };
         }
-        let launches = self.implements && rng.chance(plan.reports);
         let text = if self.implements { self.build(prompt) } else { self.judge(prompt, rng, plan) };
-        Answer { text: Some(text), ending: Ending::Normal, message: self.answers, launches }
+        Answer { text: Some(text), ending, message: self.answers }
     }
 
     /// What is said when a background agent has reported.
-    pub fn after_report(&mut self, _rng: &mut Rng) -> Answer {
+    pub fn after_report(&mut self) -> Answer {
         self.answers += 1;
         let text = format!("After the report: all is as it should be, answer {}.", self.answers);
-        Answer { text: Some(text), ending: Ending::Normal, message: self.answers, launches: false }
+        Answer { text: Some(text), ending: Ending::Normal, message: self.answers }
+    }
+
+    /// A prompt came to nothing; "go on" means it.
+    pub fn unfinish(&mut self, prompt: &str) {
+        if !prompt.contains("Go on where you stopped") {
+            self.unfinished = Some(prompt.to_owned());
+        }
+    }
+
+    /// What was begun since is not done.
+    pub fn falls_back_to(&mut self, before: Self) {
+        *self = Self { answers: self.answers, ..before };
+    }
+
+    /// Another run begins: there is more to do.
+    pub fn more(&mut self, findings: &[u32]) {
+        self.phases = self.phases_done + findings.len();
+        self.reviews.truncate(self.reviewed);
+        for findings in findings {
+            self.reviews.extend((0..*findings).map(|_| true));
+            self.reviews.push(false);
+        }
     }
 
     fn build(&mut self, prompt: &str) -> String {

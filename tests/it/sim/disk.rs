@@ -5,18 +5,23 @@ use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::rc::Rc;
 
-use jiff::Timestamp;
 use trellis::driver::ports::{Loaded, Records, SaveError};
 use trellis::model::event::{Decision, Event};
 use trellis::model::ids::{PairId, RecordKey, RunId, SessionKey};
-use trellis::model::pair::{PairRecord, PairState, PauseReason};
+use trellis::model::pair::PairRecord;
 use trellis::model::run::RunRecord;
 use trellis::model::session::SessionNote;
 use trellis::paths::Home;
 use trellis::store::Store;
 use trellis::store::sim_files::{Fault, SimFiles};
 
+use super::ingredients::Ingredient;
+use super::invariants::{Invariant, history, live, verdicts};
+use super::planted::Planted;
 use super::world::World;
+
+/// The home of every world.
+pub const HOME: &str = "/home/.trellis";
 
 /// What was acknowledged as saved, kept beside the disk itself so that the two can be compared.
 #[derive(Debug, Default)]
@@ -24,14 +29,18 @@ pub struct Disk {
     pub files: SimFiles,
     pub runs: BTreeMap<RunId, RunRecord>,
     pub pairs: BTreeMap<PairId, PairRecord>,
+    /// How many prompts of people there were when a pair was made.
+    pub born: BTreeMap<PairId, usize>,
+    /// Prompts of people that a person has seen on the screen before letting the loop go on.
+    pub accounted: usize,
     /// Saves that were not acknowledged (killed, or refused by the disk): each happened or it did not.
     unsure: Vec<Saved>,
-    pub wrong: Vec<String>,
-    /// How each pair stood, since when: its pause, if it was paused.
-    pub stood: BTreeMap<PairId, Vec<(Timestamp, PairState, Option<PauseReason>)>>,
+    planted: Option<Planted>,
+    /// Saves that a planted fault puts off.
+    late: Vec<Saved>,
 }
 
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 #[expect(clippy::large_enum_variant, reason = "a handful of them live at once")]
 enum Saved {
     Run(RunRecord),
@@ -49,31 +58,39 @@ pub struct Shelf {
 impl Shelf {
     pub fn open(world: Rc<RefCell<World>>, disk: Rc<RefCell<Disk>>) -> Self {
         let files = disk.borrow().files.clone();
-        Self { world, disk, store: Store::with_files(Home::at("/home/.trellis"), files) }
+        Self { world, disk, store: Store::with_files(Home::at(HOME), files) }
     }
 
     /// Before a write: dead drivers write nothing, faults are laid.
     fn prepare(&self, what: Saved) -> Result<(), SaveError> {
         let mut world = self.world.borrow_mut();
         let was_dead = world.dead;
+        let mut disk = self.disk.borrow_mut();
         if world.burn() {
             if was_dead {
-                return Err(SaveError::Io { file: "record".into(), why: "killed".into() });
+                return Err(killed());
             }
             // Killed inside the save: at one of its first calls, or right behind it.
-            let call = world.rng.between(0, 14);
-            self.disk.borrow_mut().unsure.push(what);
-            self.disk.borrow().files.fail_at(call, Fault::Kill);
+            let call = world.between(Ingredient::KillAtBoundary, 0, 14);
+            disk.unsure.push(what);
+            disk.files.fail_at(call, Fault::Kill);
             return Ok(());
         }
-        let faults = world.plan.disk_faults;
-        if world.rng.chance(faults) {
-            let kinds = [Fault::NoSpace, Fault::Io, Fault::ReadOnly, Fault::ShortWrite];
-            let kind = kinds[usize::try_from(world.rng.between(0, 3)).unwrap()];
-            let call = world.rng.between(0, 8);
-            world.say(format!("the disk will refuse call {call}: {kind:?}"));
-            self.disk.borrow_mut().unsure.push(what);
-            self.disk.borrow().files.fail_at(call, kind);
+        disk.files.set_full(world.disk_is_full);
+        let kinds = [
+            (Ingredient::NoSpace, Fault::NoSpace),
+            (Ingredient::DeviceError, Fault::Io),
+            (Ingredient::ReadOnly, Fault::ReadOnly),
+            (Ingredient::ShortWrite, Fault::ShortWrite),
+        ];
+        let struck = kinds.into_iter().find(|(kind, _)| world.strikes(*kind));
+        if let Some((kind, fault)) = struck {
+            let call = world.between(kind, 0, 8);
+            world.say(format!("the disk will refuse call {call}: {fault:?}"));
+            disk.files.fail_at(call, fault);
+        }
+        if struck.is_some() || world.disk_is_full {
+            disk.unsure.push(what);
         }
         Ok(())
     }
@@ -81,35 +98,83 @@ impl Shelf {
     /// After a write: faults that have not struck are taken back; behind a kill nothing is acknowledged.
     fn done<T>(&self, result: Result<T, SaveError>) -> Result<T, SaveError> {
         if self.world.borrow().dead {
-            return Err(SaveError::Io { file: "record".into(), why: "killed".into() });
+            return Err(killed());
         }
         self.disk.borrow().files.heal();
+        if let Err(error) = &result {
+            self.world.borrow_mut().say(format!("  not saved: {error}"));
+        }
         result
+    }
+
+    /// The saves that a planted fault has put off, now.
+    pub fn catch_up(&mut self) {
+        let late = std::mem::take(&mut self.disk.borrow_mut().late);
+        for saved in late {
+            // What fails here is lost: the fault that is planted does not look.
+            drop(match saved {
+                Saved::Run(run) => self.write_run(&run),
+                Saved::Pair(pair) => self.write_pair(&pair),
+                Saved::Discard(_) => Ok(()),
+            });
+        }
+    }
+
+    fn puts_off(&self, saved: Saved) -> bool {
+        let mut disk = self.disk.borrow_mut();
+        let puts_off = match (disk.planted, &saved) {
+            (Some(Planted::SaveAfterAct), _) => true,
+            (Some(Planted::PairBeforeRun), Saved::Run(run)) => run.pending.is_some() && !run.pair_seen,
+            _ => false,
+        };
+        if puts_off {
+            disk.late.push(saved);
+        }
+        puts_off
+    }
+
+    fn write_run(&mut self, record: &RunRecord) -> Result<(), SaveError> {
+        self.prepare(Saved::Run(record.clone()))?;
+        let saved = self.store.save_run(record);
+        self.done(saved)?;
+        let mut disk = self.disk.borrow_mut();
+        disk.unsure.retain(|saved| !matches!(saved, Saved::Run(run) if run.id == record.id));
+        let mut world = self.world.borrow_mut();
+        history::run(disk.runs.get(&record.id), record, &mut world);
+        verdicts::agreed(&disk, disk.runs.get(&record.id), record, &mut world);
+        disk.runs.insert(record.id.clone(), record.clone());
+        Ok(())
+    }
+
+    fn write_pair(&mut self, record: &PairRecord) -> Result<(), SaveError> {
+        self.prepare(Saved::Pair(record.clone()))?;
+        let saved = self.store.save_pair(record);
+        self.done(saved)?;
+        let mut disk = self.disk.borrow_mut();
+        disk.unsure.retain(|saved| !matches!(saved, Saved::Pair(pair) if pair.id == record.id));
+        let mut world = self.world.borrow_mut();
+        history::pair(disk.pairs.get(&record.id), record, &mut world);
+        live::named_by_its_run(&disk, record, &mut world);
+        disk.born.entry(record.id.clone()).or_insert(world.typed.len());
+        live::ends_with_people_seen(&disk, record, &mut world);
+        disk.pairs.insert(record.id.clone(), record.clone());
+        Ok(())
     }
 }
 
-impl Disk {
-    fn note(&mut self, pair: &PairRecord) {
-        let at = pair.last_persisted_at.unwrap_or(pair.created_at);
-        let stood = self.stood.entry(pair.id.clone()).or_default();
-        if stood.last().is_none_or(|last| (last.1, last.2) != (pair.state, pair.paused_reason)) {
-            stood.push((at, pair.state, pair.paused_reason));
-        }
-    }
+fn killed() -> SaveError {
+    SaveError::Io { file: "record".into(), why: "killed".into() }
+}
 
-    /// `run-before-pair`: at no moment does the disk hold a pair of a run that the run does not name.
-    fn named_by_its_run(&mut self, pair: &PairRecord) {
-        let names = |run: &RunRecord| {
-            run.current_pair_id.as_ref() == Some(&pair.id)
-                || run.phases.iter().any(|attempt| attempt.pair_id.as_ref() == Some(&pair.id))
-        };
-        if pair.owner == "checklist" && !self.runs.values().any(names) {
-            self.wrong.push(format!("run-before-pair: {} was saved before its run named it", pair.id));
-        }
+impl Disk {
+    pub fn new(planted: Option<Planted>) -> Self {
+        Self { planted, ..Self::default() }
     }
 
     /// The driver is started again; after a loss of power only what was brought to the disk is there.
     pub fn restart(&mut self, power_lost: bool, mut keep: impl FnMut() -> bool) {
+        self.late.clear();
+        self.files.set_full(false);
         if power_lost {
             self.files.crash(&mut keep);
         } else {
@@ -117,8 +182,8 @@ impl Disk {
         }
     }
 
-    /// `acknowledged-is-durable`: what is loaded is what was acknowledged, or the save that was under way.
-    fn compare(&mut self, loaded: &Loaded) {
+    /// What is loaded is what was acknowledged, or the save that was under way.
+    fn compare(&mut self, loaded: &Loaded, world: &mut World) {
         let unsure = std::mem::take(&mut self.unsure);
         let runs: BTreeMap<_, _> = loaded.runs.iter().map(|run| (run.id.clone(), run.clone())).collect();
         let pairs: BTreeMap<_, _> = loaded.pairs.iter().map(|pair| (pair.id.clone(), pair.clone())).collect();
@@ -130,8 +195,7 @@ impl Disk {
                 Saved::Pair(_) | Saved::Discard(_) => false,
             });
             if there != acknowledged && !perhaps {
-                self.wrong
-                    .push(format!("acknowledged-is-durable: run {id}\n{there:#?}\nacknowledged\n{acknowledged:#?}"));
+                lost(id.as_str(), there, acknowledged, world);
             }
         }
         for id in self.pairs.keys().chain(pairs.keys()) {
@@ -142,43 +206,54 @@ impl Disk {
                 Saved::Run(_) | Saved::Discard(_) => false,
             });
             if there != acknowledged && !perhaps {
-                self.wrong
-                    .push(format!("acknowledged-is-durable: pair {id}\n{there:#?}\nacknowledged\n{acknowledged:#?}"));
+                lost(id.as_str(), there, acknowledged, world);
             }
         }
-        for pair in pairs.values() {
-            self.note(pair);
+        for id in pairs.keys() {
+            self.born.entry(id.clone()).or_insert(world.typed.len());
         }
         (self.runs, self.pairs) = (runs, pairs);
     }
 }
 
+fn lost<R: std::fmt::Debug>(id: &str, there: Option<R>, acknowledged: Option<R>, world: &mut World) {
+    let (there, acknowledged) = (format!("{there:#?}"), format!("{acknowledged:#?}"));
+    let first = there.lines().zip(acknowledged.lines()).find(|(one, other)| one != other);
+    let what = format!("a start reads {id} otherwise than it was acknowledged, first in {first:?}");
+    world.breaks(Invariant::RecordEqualsMemory, what);
+}
+
 impl Records for Shelf {
     fn load(&mut self) -> Loaded {
-        let loaded = self.store.load();
-        self.disk.borrow_mut().compare(&loaded);
+        let mut loaded = self.store.load();
+        let (mut disk, mut world) = (self.disk.borrow_mut(), self.world.borrow_mut());
+        for notice in &loaded.notices {
+            world.say(format!("  loaded: {notice}"));
+        }
+        if !disk.planted.is_some_and(Planted::spoils_loading) {
+            disk.compare(&loaded, &mut world);
+        }
+        if let Some(planted) = disk.planted {
+            planted.spoil(&mut loaded, &world);
+            disk.runs = loaded.runs.iter().map(|run| (run.id.clone(), run.clone())).collect();
+            disk.pairs = loaded.pairs.iter().map(|pair| (pair.id.clone(), pair.clone())).collect();
+        }
         loaded
     }
 
     fn save_run(&mut self, record: &RunRecord) -> Result<(), SaveError> {
-        self.prepare(Saved::Run(record.clone()))?;
-        let saved = self.store.save_run(record);
-        self.done(saved)?;
-        let mut disk = self.disk.borrow_mut();
-        disk.unsure.retain(|saved| !matches!(saved, Saved::Run(run) if run.id == record.id));
-        disk.runs.insert(record.id.clone(), record.clone());
-        Ok(())
+        if self.puts_off(Saved::Run(record.clone())) {
+            return Ok(());
+        }
+        self.write_run(record)
     }
 
     fn save_pair(&mut self, record: &PairRecord) -> Result<(), SaveError> {
-        self.prepare(Saved::Pair(record.clone()))?;
-        let saved = self.store.save_pair(record);
-        self.done(saved)?;
-        let mut disk = self.disk.borrow_mut();
-        disk.unsure.retain(|saved| !matches!(saved, Saved::Pair(pair) if pair.id == record.id));
-        disk.named_by_its_run(record);
-        disk.note(record);
-        disk.pairs.insert(record.id.clone(), record.clone());
+        if self.puts_off(Saved::Pair(record.clone())) {
+            return Ok(());
+        }
+        self.write_pair(record)?;
+        self.catch_up();
         Ok(())
     }
 

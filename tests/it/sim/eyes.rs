@@ -1,4 +1,5 @@
-//! The transcripts port of the simulated world: real bytes through the real reader; hints that may be lost.
+//! The transcripts port of the simulated world: real bytes through the real reader, and a watcher that may be silent,
+//! forgetful or beside itself.
 
 use std::cell::RefCell;
 use std::collections::BTreeMap;
@@ -11,12 +12,13 @@ use trellis::model::ids::{SessionKey, SessionRef};
 use trellis::model::outbox::TranscriptMark;
 use trellis::transcript::Reader;
 
+use super::ingredients::Ingredient;
 use super::world::World;
 
 /// The port. Its readers die with the driver.
 pub struct Eyes {
     world: Rc<RefCell<World>>,
-    readers: BTreeMap<usize, (u64, usize, Reader)>,
+    readers: BTreeMap<(usize, usize), (u64, usize, Reader)>,
 }
 
 impl Eyes {
@@ -28,24 +30,22 @@ impl Eyes {
 impl Transcripts for Eyes {
     fn read(&mut self, session: &SessionRef, _now: Timestamp) -> TranscriptRead {
         let world = self.world.borrow();
-        let Some(side) = world.side_of(&session.key()) else {
+        let place = world.place_of(&session.key());
+        let Some((side, at)) = place.filter(|(side, at)| !world.agents[*side].chats[*at].file.is_empty()) else {
             return TranscriptRead { fact: TranscriptFact::NotYet, conversation: None };
         };
-        let agent = &world.agents[side];
-        if agent.file.is_empty() {
-            return TranscriptRead { fact: TranscriptFact::NotYet, conversation: None };
-        }
-        let fresh = || (agent.identity, 0, Reader::new(agent.session.agent));
-        let slot = self.readers.entry(side).or_insert_with(fresh);
-        if slot.0 != agent.identity || slot.1 > agent.file.len() {
+        let chat = &world.agents[side].chats[at];
+        let fresh = || (chat.generation, 0, Reader::new(chat.session.agent));
+        let slot = self.readers.entry((side, at)).or_insert_with(fresh);
+        if slot.0 != chat.generation || slot.1 > chat.file.len() {
             *slot = fresh();
         }
-        slot.2.push(&agent.file[slot.1..]);
-        slot.1 = agent.file.len();
+        slot.2.push(&chat.file[slot.1..]);
+        slot.1 = chat.file.len();
         let conversation = slot.2.conversation();
         let mark = TranscriptMark {
-            path: format!("/sim/{side}.jsonl"),
-            file_identity: agent.identity.to_string(),
+            path: format!("/sim/{side}-{at}.jsonl"),
+            file_identity: chat.identity.to_string(),
             length: conversation.length,
             last_record_id: conversation.last_record.as_ref().map(|record| record.id.clone()),
         };
@@ -54,13 +54,11 @@ impl Transcripts for Eyes {
 
     fn sessions(&mut self) -> Vec<FoundSession> {
         let world = self.world.borrow();
-        world
-            .agents
-            .iter()
-            .enumerate()
-            .map(|(side, agent)| FoundSession {
-                session: agent.session.clone(),
-                path: format!("/sim/{side}.jsonl"),
+        let chats = world.agents.iter().flat_map(|agent| &agent.chats).filter(|chat| !chat.file.is_empty());
+        chats
+            .map(|chat| FoundSession {
+                session: chat.session.clone(),
+                path: format!("/sim/{}.jsonl", chat.session.session_id),
                 title: None,
                 modified_at: Some(world.now),
                 branch: None,
@@ -72,8 +70,14 @@ impl Transcripts for Eyes {
     fn changed(&mut self) -> Vec<SessionKey> {
         let mut world = self.world.borrow_mut();
         let sides = std::mem::take(&mut world.changed);
-        let lost = world.plan.lost_hints;
-        let seen: Vec<usize> = sides.into_iter().filter(|_| !world.rng.chance(lost)).collect();
-        seen.into_iter().map(|side| world.agents[side].session.key()).collect()
+        if world.watcher.silent_until.is_some_and(|until| until > world.now) {
+            return Vec::new();
+        }
+        let every = |world: &World| world.agents.iter().map(|agent| agent.session().key()).collect();
+        if world.watcher.floods > 0 {
+            return every(&world);
+        }
+        let seen: Vec<usize> = sides.into_iter().filter(|_| !world.strikes(Ingredient::LostHint)).collect();
+        seen.into_iter().map(|side| world.agents[side].session().key()).collect()
     }
 }

@@ -1,7 +1,10 @@
-//! What one simulated world is like: drawn from the seed, printed with a failure.
+//! What one simulated world is like: drawn from the seed, printed with a failure, made smaller by `shrink`.
+
+use std::collections::{BTreeMap, BTreeSet};
 
 use trellis::model::ids::Agent;
 
+use super::ingredients::{Ingredient, Needs, Odds};
 use super::rng::Rng;
 
 /// One world.
@@ -16,56 +19,68 @@ pub struct Plan {
     pub identical: bool,
     /// The reviewer sometimes approves in a way that is a near miss.
     pub near_misses: bool,
-    /// Percent of send sequences whose paste, or whose Enter, is lost.
-    pub lost_keys: u64,
-    /// Percent of prompts that are recorded up to 6 s late.
-    pub late_records: u64,
-    /// Percent of turns that fail in a passing way, or end interrupted, or without an answer.
-    pub bad_turns: u64,
-    /// Percent of turns after which a background agent reports (Claude).
-    pub reports: u64,
-    /// Percent of file changes whose hint is lost.
-    pub lost_hints: u64,
-    /// Mean seconds between a person's doings; 0: nobody touches the panes.
-    pub person_every: u64,
-    /// Kills at most.
-    pub kills: u32,
-    /// Percent of saves that the disk refuses.
-    pub disk_faults: u64,
     /// The person begins phase 1 (else `first_phase: ask`).
     pub person_begins: bool,
     /// Relays at most per attempt.
     pub max_rounds: u32,
+    /// Kills at most.
+    pub kills: u32,
+    /// What can happen, and how often: percent of its occasions, or mean seconds between two times.
+    pub odds: BTreeMap<Ingredient, u64>,
+    /// Times at which an ingredient would strike and does not: its n-th, from 1.
+    pub spared: BTreeSet<(Ingredient, u32)>,
 }
 
 impl Plan {
     pub fn draw(seed: u64) -> Self {
         let mut rng = Rng::new(seed);
         let agent = |rng: &mut Rng| if rng.chance(60) { Agent::Claude } else { Agent::Codex };
+        let (implementer, reviewer) = (agent(&mut rng), agent(&mut rng));
         let phases = rng.between(1, 4);
+        let findings = (0..phases).map(|_| u32::try_from(rng.between(0, 3)).unwrap()).collect();
+        let (identical, near_misses, person_begins) = (rng.chance(20), rng.chance(25), rng.chance(40));
+        let kills = u32::try_from(rng.between(0, 6)).unwrap();
+        // Each world has some of the ingredients: what only shows without the others is met too.
         let calm = rng.chance(30);
+        let mut odds = BTreeMap::new();
+        for what in Ingredient::ALL {
+            let is_in = rng.chance(if calm { 35 } else { 28 });
+            let drawn = match what.odds() {
+                Odds::Of(low, high) | Odds::Every(low, high) => rng.between(low, high),
+                Odds::Comes => 0,
+            };
+            let always = matches!(what, Ingredient::KillAtBoundary | Ingredient::KillBetween | Ingredient::PowerLoss);
+            let allowed = !calm || what.needs() == Needs::Nobody;
+            if what.odds() == Odds::Comes || always || (is_in && allowed) {
+                odds.insert(*what, drawn);
+            }
+        }
+        // Behind a clock that went back a process that began anew cannot be told by its start, and a limit ends a day later.
+        if odds.contains_key(&Ingredient::JumpBack) {
+            odds.retain(|what, _| !matches!(what, Ingredient::Crash | Ingredient::Limit));
+        }
         Self {
             seed,
-            implementer: agent(&mut rng),
-            reviewer: agent(&mut rng),
-            findings: (0..phases).map(|_| u32::try_from(rng.between(0, 3)).unwrap()).collect(),
-            identical: rng.chance(20),
-            near_misses: rng.chance(25),
-            lost_keys: if calm { 0 } else { rng.between(0, 15) },
-            late_records: if calm { 0 } else { rng.between(0, 20) },
-            bad_turns: if calm { 0 } else { rng.between(0, 10) },
-            reports: if calm { 0 } else { rng.between(0, 10) },
-            lost_hints: rng.between(0, 60),
-            person_every: if calm || rng.chance(40) { 0 } else { rng.between(30, 400) },
-            kills: u32::try_from(rng.between(0, 6)).unwrap(),
-            disk_faults: if rng.chance(25) { rng.between(1, 20) } else { 0 },
-            person_begins: rng.chance(40),
+            implementer,
+            reviewer,
+            findings,
+            identical,
+            near_misses,
+            person_begins,
             max_rounds: 10,
+            kills,
+            odds,
+            spared: BTreeSet::new(),
         }
     }
 
-    /// Nothing but time and crashes happens: the run must complete without a person.
+    /// Nothing happens that a run does not come through by itself.
     pub fn is_fair(&self) -> bool {
-        self.person_every == 0 && self.bad_turns == 0 && self.lost_keys == 0
+        let drawn = self.odds.keys().filter(|what| what.odds() != Odds::Comes);
+        drawn.into_iter().all(|what| what.needs() == Needs::Nobody)
+    }
+
+    pub fn has(&self, what: Ingredient) -> bool {
+        self.odds.contains_key(&what)
     }
 }

@@ -1,14 +1,15 @@
-//! The world outside trellis in virtual time: two agents with their panes, queues and transcripts, and an agenda.
+//! The world outside trellis in virtual time: two agents with their panes, an agenda, dice, and a clock that may jump.
 //! Knows nothing of trellis' records.
 
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::BTreeMap;
 
 use jiff::{SignedDuration, Timestamp};
 use trellis::driver::ports::Outcome;
-use trellis::model::ids::{Agent, EntryId, RecordKey, SessionId, SessionKey, SessionRef};
+use trellis::model::ids::{EntryId, RecordKey, SessionKey};
 
-use super::brain::Brain;
-use super::dialect::{Line, Writer};
+use super::agents::{FakeAgent, Prompt};
+use super::ingredients::{Ingredient, Odds};
+use super::invariants::{Invariant, Violation};
 use super::plan::Plan;
 use super::rng::Rng;
 
@@ -17,50 +18,56 @@ pub const IMPLEMENTER: usize = 0;
 /// The reviewer's place.
 pub const REVIEWER: usize = 1;
 
+/// Lived time after which nothing that needs a person strikes any more, so that the run can come to its end.
+const CALM_AFTER: SignedDuration = SignedDuration::from_mins(45);
+
 /// What will happen at a time.
 #[derive(Clone, Debug)]
 pub enum Happening {
     /// A job's outcome reaches the driver of this epoch.
     Outcome(u32, Box<Outcome>),
     /// A step of a send sequence of the driver of this epoch.
-    Key(u32, super::hands::Keys),
+    Key(u32, super::panes::Keys),
     /// A detached queue command inserts its row.
-    QueueInsert { side: usize, id: String, text: String },
-    /// The agent takes a submitted text up.
-    TakeUp { side: usize, text: String },
+    QueueInsert { side: usize, session: SessionKey, id: String, text: String },
+    /// The agent takes a submitted text up, if it still lives the same life.
+    TakeUp { side: usize, prompt: Prompt, life: u32 },
     /// The next step of the running turn.
     TurnStep { side: usize, turn: u64 },
     /// The agent looks at its queue.
     LookAtQueue { side: usize },
-    /// A background agent reports.
-    Report { side: usize },
+    /// The rest of a torn line is written.
+    Rest { side: usize },
+    /// A background agent of this life reports.
+    Report { side: usize, life: u32 },
     /// A dialog closes.
     DialogCloses { side: usize },
+    /// A dead agent's program is started again.
+    Revive { side: usize },
+    /// The disk has room again.
+    DiskHasRoom,
+    /// A timed ingredient strikes.
+    Fate(Ingredient),
     /// The driver process is killed.
-    Kill,
+    Kill(u32),
+    /// A driver is started.
+    Restart,
+    /// The person looks at what a run asks for.
+    Help,
+    /// A driver that sleeps wakes: it never sleeps for long, since the clock may jump.
+    Wake,
+    /// The second process looks again.
+    Look,
 }
 
-/// One agent with its pane.
-pub struct FakeAgent {
-    pub session: SessionRef,
-    pub writer: Writer,
-    pub file: Vec<u8>,
-    pub identity: u64,
-    /// What stands in the input box.
-    pub input: String,
-    pub dialog: bool,
-    pub started_at: Timestamp,
-    /// Submitted, not yet recorded.
-    pub submitted: u32,
-    /// The agent's own queue.
-    pub queue: VecDeque<(String, String)>,
-    /// The running turn: its number and the steps that are left.
-    pub turn: Option<(u64, VecDeque<(u64, Vec<Line>)>)>,
-    pub turns: u64,
-    pub background: u32,
-    /// Prompts that a person typed, by text.
-    pub human: Vec<String>,
-    pub brain: Brain,
+/// A prompt that a person typed, once it stands in a transcript.
+#[derive(Clone, Debug)]
+pub struct Typed {
+    pub side: usize,
+    pub session: SessionKey,
+    pub text: String,
+    /// The loop waited for just such a prompt.
+    pub awaited: bool,
 }
 
 /// Everything outside.
@@ -68,9 +75,15 @@ pub struct World {
     pub now: Timestamp,
     pub plan: Plan,
     pub rng: Rng,
+    dice: BTreeMap<Ingredient, Rng>,
+    /// How often each ingredient struck.
+    pub struck: BTreeMap<Ingredient, u32>,
     pub agents: [FakeAgent; 2],
-    pub agenda: BTreeMap<(Timestamp, u64), Happening>,
+    agenda: BTreeMap<(Timestamp, u64), Happening>,
     seq: u64,
+    begun_at: Timestamp,
+    /// How far the clock is ahead of the time that was lived.
+    shifted: SignedDuration,
     /// Which driver process lives; rises with each start.
     pub epoch: u32,
     /// The driver was killed: nothing it does takes effect any more.
@@ -79,71 +92,79 @@ pub struct World {
     pub fuse: Option<u64>,
     /// Sides whose file changed since the driver asked.
     pub changed: Vec<usize>,
+    pub watcher: Watcher,
+    pub disk_is_full: bool,
     pub timeline: Vec<String>,
-    /// Print the timeline as it grows (for a world that hangs).
-    pub live: bool,
-    /// Send sequences that began since the last check: whose, which entry.
-    pub begun: Vec<(RecordKey, EntryId)>,
+    live: bool,
+    /// Send sequences that began since the last check: whose, which entry, and whether it was Enter alone.
+    pub begun: Vec<(RecordKey, EntryId, bool)>,
+    /// Prompts of people in the order in which they came into a transcript.
+    pub typed: Vec<Typed>,
+    /// A side for which the loop waits without having prompted it, as its record says.
+    pub open_wait: Option<usize>,
+    /// Lived time of the newest thing that moved.
+    moved: SignedDuration,
+    pub wrong: Vec<Violation>,
     next_id: u64,
+}
+
+/// How the watcher of files is.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Watcher {
+    pub silent_until: Option<Timestamp>,
+    pub floods: u32,
 }
 
 impl World {
     pub fn new(plan: Plan) -> Self {
         let start: Timestamp = "2026-11-30T08:00:00Z".parse().unwrap();
-        let agent = |kind: Agent, name: &str, brain: Brain| {
-            let session = format!("{name}-{}", kind.as_str());
-            FakeAgent {
-                session: SessionRef {
-                    agent: kind,
-                    worktree: "/sim/shop".into(),
-                    session_id: SessionId::new(session.clone()),
-                },
-                writer: Writer::new(kind, &session, "/sim/shop"),
-                file: Vec::new(),
-                identity: 1,
-                input: String::new(),
-                dialog: false,
-                started_at: start,
-                submitted: 0,
-                queue: VecDeque::new(),
-                turn: None,
-                turns: 0,
-                background: 0,
-                human: Vec::new(),
-                brain,
-            }
-        };
-        let agents = [
-            agent(plan.implementer, "builder", Brain::implementer(&plan)),
-            agent(plan.reviewer, "critic", Brain::reviewer(&plan)),
-        ];
+        let dice = (1_u64..)
+            .zip(Ingredient::ALL)
+            .map(|(n, what)| (*what, Rng::new(plan.seed.wrapping_mul(1_009).wrapping_add(n))))
+            .collect();
+        let agents = [FakeAgent::implementer(&plan, start), FakeAgent::reviewer(&plan, start)];
         let mut world = Self {
             now: start,
             rng: Rng::new(plan.seed.wrapping_mul(31).wrapping_add(7)),
             plan,
+            dice,
+            struck: BTreeMap::new(),
             agents,
             agenda: BTreeMap::new(),
             seq: 0,
+            begun_at: start,
+            shifted: SignedDuration::ZERO,
             epoch: 0,
             dead: false,
             fuse: None,
             changed: Vec::new(),
+            watcher: Watcher::default(),
+            disk_is_full: false,
             timeline: Vec::new(),
             live: std::env::var("TRELLIS_LIVE").is_ok_and(|how| how == "2"),
             begun: Vec::new(),
+            typed: Vec::new(),
+            open_wait: None,
+            moved: SignedDuration::ZERO,
+            wrong: Vec::new(),
             next_id: 0,
         };
-        // Both sessions have been greeted before trellis comes.
         for side in [IMPLEMENTER, REVIEWER] {
-            let lines = [
-                Line::Prompt { text: format!("You are side {side}. Reply READY."), queued: false },
-                Line::Text { message: format!("greet{side}"), text: "READY".into(), last: true },
-                Line::End { last: Some("READY".into()) },
-            ];
-            world.agents[side].human.push(format!("You are side {side}. Reply READY."));
-            world.append(side, &lines);
+            world.greet(side);
+        }
+        for what in Ingredient::ALL {
+            world.schedule_fate(*what);
         }
         world
+    }
+
+    /// Time as it was lived: jumps of the clock and sleeps of the machine left out.
+    pub fn lived(&self) -> SignedDuration {
+        self.now.duration_since(self.begun_at) - self.shifted
+    }
+
+    pub fn is_calm(&self) -> bool {
+        self.lived() > CALM_AFTER
     }
 
     pub fn say(&mut self, text: String) {
@@ -152,11 +173,27 @@ impl World {
             println!("{at} {text}");
         }
         self.timeline.push(format!("{at} {text}"));
+        self.moved = self.lived();
+    }
+
+    /// How long nothing has moved, in lived time.
+    pub fn still_for(&self) -> SignedDuration {
+        self.lived() - self.moved
+    }
+
+    /// A promise is broken.
+    pub fn breaks(&mut self, invariant: Invariant, what: String) {
+        self.say(format!("BROKEN {}: {what}", invariant.name()));
+        self.wrong.push(Violation { invariant, at: self.now, what });
     }
 
     pub fn id(&mut self, prefix: &str) -> String {
         self.next_id += 1;
         format!("{prefix}{}", self.next_id)
+    }
+
+    pub const fn ids(&mut self) -> &mut u64 {
+        &mut self.next_id
     }
 
     pub fn after(&mut self, millis: u64, what: Happening) {
@@ -165,185 +202,119 @@ impl World {
         self.agenda.insert((at, self.seq), what);
     }
 
-    /// Which side a session is.
-    pub fn side_of(&self, key: &SessionKey) -> Option<usize> {
-        self.agents.iter().position(|agent| &agent.session.key() == key)
+    /// The time of the next thing on the agenda.
+    pub fn next_at(&self) -> Option<Timestamp> {
+        self.agenda.keys().next().map(|(at, _)| *at)
     }
 
-    pub fn append(&mut self, side: usize, lines: &[Line]) {
-        let now = self.now;
-        let agent = &mut self.agents[side];
-        let bytes = agent.writer.write(now, lines);
-        agent.file.extend_from_slice(&bytes);
-        self.changed.push(side);
+    pub fn take_next(&mut self) -> Option<Happening> {
+        self.agenda.pop_first().map(|(_, what)| what)
     }
 
-    /// Enter was pressed on a text.
-    pub fn submit(&mut self, side: usize, text: String, human: bool) {
-        if human {
-            self.agents[side].human.push(text.clone());
-        }
-        let who = if human { "person" } else { "trellis" };
-        self.say(format!("{who} submits to {side}: {}", head(&text)));
-        if self.agents[side].turn.is_some() {
-            match self.agents[side].session.agent {
-                Agent::Claude => {
-                    self.append(side, &[Line::Enqueue { text: text.clone() }]);
-                    self.agents[side].queue.push_back((String::new(), text));
-                }
-                Agent::Codex => self.absorb(side, text),
-            }
-            return;
-        }
-        self.agents[side].submitted += 1;
-        let late = self.plan.late_records;
-        let wait = if self.rng.chance(late) { self.rng.between(800, 6_000) } else { self.rng.between(150, 800) };
-        self.after(wait, Happening::TakeUp { side, text });
+    pub fn coming(&self) -> impl Iterator<Item = &Happening> {
+        self.agenda.values()
     }
 
-    fn absorb(&mut self, side: usize, text: String) {
-        self.say(format!("{side} absorbs: {}", head(&text)));
-        self.append(side, &[Line::Absorbed { text: text.clone() }]);
-        self.begin(side, &text);
-    }
-
-    /// A submitted text reaches the agent.
-    pub fn take_up(&mut self, side: usize, text: String, queued: bool) {
-        if self.agents[side].turn.is_some() {
-            match self.agents[side].session.agent {
-                Agent::Claude => {
-                    self.append(side, &[Line::Enqueue { text: text.clone() }]);
-                    self.agents[side].queue.push_back((String::new(), text));
-                }
-                Agent::Codex if queued => self.agents[side].queue.push_front((String::new(), text)),
-                Agent::Codex => self.absorb(side, text),
-            }
-            return;
-        }
-        self.say(format!("{side} takes up: {}", head(&text)));
-        let mut lines = Vec::new();
-        if queued && self.agents[side].session.agent == Agent::Claude {
-            lines.push(Line::Dequeue);
-        }
-        lines.push(Line::Prompt { text: text.clone(), queued });
-        self.append(side, &lines);
-        self.begin(side, &text);
-    }
-
-    /// Plans the turn (or the rest of it) that answers a prompt.
-    fn begin(&mut self, side: usize, text: &str) {
-        let reply = self.agents[side].brain.reply(text, &mut self.rng, &self.plan);
-        self.agents[side].turns += 1;
-        let turn = self.agents[side].turns;
-        let mut steps = VecDeque::new();
-        for _ in 0..self.rng.between(0, 2) {
-            let call = self.id("call");
-            steps.push_back((
-                self.rng.between(100, 4_000),
-                vec![Line::Tool { call: call.clone(), command: "cargo test".into() }],
-            ));
-            steps.push_back((self.rng.between(100, 20_000), vec![Line::ToolResult { call }]));
-        }
-        if reply.launches && self.agents[side].session.agent == Agent::Claude {
-            steps.push_back((200, vec![Line::Launch { call: "launch".into() }]));
-        }
-        let wait = self.rng.between(200, 8_000);
-        steps.push_back((wait, reply.lines(&mut self.next_id)));
-        let end = if self.rng.chance(self.plan.late_records) {
-            self.rng.between(300, 3_000)
-        } else {
-            self.rng.between(5, 150)
+    /// Whether an ingredient strikes on this occasion. Every one passes through here: the plan can leave any single
+    /// time out, and the census counts the rest.
+    pub fn strikes(&mut self, what: Ingredient) -> bool {
+        let Some(odds) = self.plan.odds.get(&what).copied() else { return false };
+        let hit = match what.odds() {
+            Odds::Of(..) => self.dice.get_mut(&what).is_some_and(|dice| dice.chance(odds)),
+            Odds::Every(..) | Odds::Comes => true,
         };
-        steps.push_back((end, reply.ending()));
-        self.agents[side].turn = Some((turn, steps));
-        self.schedule_step(side, turn);
+        if !hit || (self.is_calm() && what.odds() != Odds::Comes) {
+            return false;
+        }
+        let times = self.struck.entry(what).or_default();
+        *times += 1;
+        let spared = self.plan.spared.contains(&(what, *times));
+        if !spared && what.odds() != Odds::Comes {
+            self.say(format!("[{what:?}]"));
+        }
+        !spared
     }
 
-    fn schedule_step(&mut self, side: usize, turn: u64) {
-        let wait = self.agents[side].turn.as_ref().and_then(|(_, steps)| steps.front().map(|(wait, _)| *wait));
-        if let Some(wait) = wait {
-            self.after(wait, Happening::TurnStep { side, turn });
+    /// A number from an ingredient's own dice, so that what it does depends on nothing else.
+    pub fn between(&mut self, what: Ingredient, low: u64, high: u64) -> u64 {
+        self.dice.get_mut(&what).map_or(low, |dice| dice.between(low, high))
+    }
+
+    /// Puts the next time of a timed ingredient on the agenda.
+    pub fn schedule_fate(&mut self, what: Ingredient) {
+        let Odds::Every(..) = what.odds() else { return };
+        let Some(every) = self.plan.odds.get(&what).copied() else { return };
+        if !self.is_calm() {
+            let wait = self.between(what, every * 300, every * 1_700);
+            self.after(wait, Happening::Fate(what));
         }
     }
 
-    fn turn_step(&mut self, side: usize, number: u64) {
-        let Some((turn, steps)) = self.agents[side].turn.as_mut() else { return };
-        if *turn != number {
-            return;
+    /// The clock jumps, or the machine sleeps: whatever was to come comes as much later by the clock.
+    pub fn shift(&mut self, by: SignedDuration) {
+        let agenda = std::mem::take(&mut self.agenda);
+        self.agenda = agenda.into_iter().map(|((at, seq), what)| ((at + by, seq), what)).collect();
+        self.now += by;
+        self.shifted += by;
+        self.say(format!("the clock moved by {by:#}"));
+        self.after(5_000, Happening::Wake);
+    }
+
+    /// Which side a session is or was, and which of its conversations.
+    pub fn place_of(&self, key: &SessionKey) -> Option<(usize, usize)> {
+        self.agents.iter().enumerate().find_map(|(side, agent)| {
+            agent.chats.iter().position(|chat| &chat.session.key() == key).map(|chat| (side, chat))
+        })
+    }
+
+    /// The side whose conversation it is now.
+    pub fn side_of(&self, key: &SessionKey) -> Option<usize> {
+        let (side, chat) = self.place_of(key)?;
+        (chat + 1 == self.agents[side].chats.len()).then_some(side)
+    }
+
+    /// Counts a port call; true when this driver is dead, or dies here.
+    pub fn burn(&mut self) -> bool {
+        if self.dead {
+            return true;
         }
-        let Some((_, lines)) = steps.pop_front() else { return };
-        let over = steps.is_empty();
-        if lines.iter().any(|line| matches!(line, Line::Launch { .. })) {
-            self.agents[side].background += 1;
-            let wait = self.rng.between(3_000, 40_000);
-            self.after(wait, Happening::Report { side });
-        }
-        let results = lines.iter().any(|line| matches!(line, Line::ToolResult { .. }));
-        self.append(side, &lines);
-        if over {
-            self.say(format!("{side} ends its turn: {lines:?}"));
-            self.agents[side].turn = None;
-            self.after(30, Happening::LookAtQueue { side });
-        } else if results && self.agents[side].session.agent == Agent::Claude && self.rng.chance(50) {
-            if let Some((_, text)) = self.agents[side].queue.pop_front() {
-                self.append(side, &[Line::Remove]);
-                self.absorb(side, text);
-                return;
+        if let Some(left) = &mut self.fuse {
+            if *left == 0 {
+                self.fuse = None;
+                self.dead = true;
+                self.say("KILL at a boundary".into());
+                return true;
             }
-            self.schedule_step(side, number);
-        } else {
-            self.schedule_step(side, number);
+            *left -= 1;
         }
-    }
-
-    fn background_report(&mut self, side: usize) {
-        if self.agents[side].turn.is_some() {
-            self.after(2_000, Happening::Report { side });
-            return;
-        }
-        self.agents[side].background = self.agents[side].background.saturating_sub(1);
-        self.say(format!("a background agent of {side} reports"));
-        self.append(side, &[Line::Report { text: "all looked at".into() }]);
-        let reply = self.agents[side].brain.after_report(&mut self.rng);
-        self.agents[side].turns += 1;
-        let turn = self.agents[side].turns;
-        let wait = self.rng.between(200, 5_000);
-        let steps = VecDeque::from([(wait, reply.lines(&mut self.next_id)), (50, reply.ending())]);
-        self.agents[side].turn = Some((turn, steps));
-        self.schedule_step(side, turn);
+        false
     }
 
     /// One happening of the world itself; those of the driver and the person are carried out by their owners.
     pub fn happen(&mut self, what: Happening) {
         match what {
-            Happening::QueueInsert { side, id, text } => {
-                self.say(format!("the queue of {side} holds {id}: {}", head(&text)));
-                self.agents[side].queue.push_back((id, text));
-                let wait = self.rng.between(200, 8_000);
-                self.after(wait, Happening::LookAtQueue { side });
-            }
-            Happening::TakeUp { side, text } => {
-                self.agents[side].submitted -= 1;
-                self.take_up(side, text, false);
-            }
+            Happening::QueueInsert { side, session, id, text } => self.queue_insert(side, &session, id, text),
+            Happening::TakeUp { side, prompt, life } => self.taken_up(side, prompt, life),
             Happening::TurnStep { side, turn } => self.turn_step(side, turn),
-            Happening::LookAtQueue { side } => {
-                let free = self.agents[side].turn.is_none() && self.agents[side].submitted == 0;
-                if free && let Some((_, text)) = self.agents[side].queue.pop_front() {
-                    self.take_up(side, text, true);
-                } else if !self.agents[side].queue.is_empty() {
-                    self.after(1_000, Happening::LookAtQueue { side });
-                }
-            }
-            Happening::Report { side } => self.background_report(side),
+            Happening::LookAtQueue { side } => self.look_at_queue(side),
+            Happening::Rest { side } => self.flush(side),
+            Happening::Report { side, life } => self.background_report(side, life),
             Happening::DialogCloses { side } => self.agents[side].dialog = false,
-            Happening::Outcome(..) | Happening::Key(..) | Happening::Kill => {}
+            Happening::Revive { side } => self.revive(side),
+            Happening::DiskHasRoom => self.disk_is_full = false,
+            Happening::Outcome(..)
+            | Happening::Key(..)
+            | Happening::Kill(_)
+            | Happening::Restart
+            | Happening::Help
+            | Happening::Wake
+            | Happening::Look
+            | Happening::Fate(_) => {}
         }
     }
 }
 
 /// The first characters of a text, for the timeline.
 pub fn head(text: &str) -> String {
-    let line: String = text.replace('\n', "⏎").chars().take(70).collect();
-    line
+    text.replace('\n', "⏎").chars().take(70).collect()
 }
