@@ -33,6 +33,10 @@ pub(super) fn take_back<R: Loop>(draft: &mut Draft<'_, R>) {
         for at in times {
             found |= late(at);
         }
+        if entry.prepared_at > now {
+            entry.prepared_at = now;
+            found = true;
+        }
     }
     let longest = setback::longest_retry(draft);
     if let Some(retry) = draft.rec.retry_mut().as_mut().filter(|retry| retry.at > longest) {

@@ -142,6 +142,7 @@ impl Shelf {
         let mut world = self.world.borrow_mut();
         history::run(disk.runs.get(&record.id), record, &mut world);
         verdicts::agreed(&disk, disk.runs.get(&record.id), record, &mut world);
+        verdicts::completed(disk.runs.get(&record.id), record, &mut world);
         disk.runs.insert(record.id.clone(), record.clone());
         Ok(())
     }

@@ -8,6 +8,8 @@ use trellis::model::outbox::{Entry, EntryState};
 use trellis::planted::Fault;
 use trellis::transcript::Reader;
 
+use super::ingredients::Ingredient;
+use super::plan::Plan;
 use super::world::World;
 
 /// See the module.
@@ -37,14 +39,19 @@ impl Planted {
         Self::Machine(Fault::NewestTurn),
     ];
 
-    /// A seed shortly before one that finds it, so that the test is fast; any thousand seeds find each.
-    pub const fn near(self) -> u64 {
+    /// Whether a world can show it at all; the others need not be played to find it.
+    #[cfg_attr(not(debug_assertions), expect(dead_code, reason = "a release build has no faults to plant"))]
+    pub fn shows_in(self, plan: &Plan) -> bool {
+        let often = |what, seconds| plan.odds.get(&what).is_some_and(|every| *every <= seconds);
         match self {
-            Self::Machine(Fault::StaleVerdict) => 66,
-            Self::RestartLookUpOff => 6,
-            Self::Machine(Fault::NoGrace) => 5,
-            Self::HumanMarkNotSaved => 40,
-            Self::SaveAfterAct | Self::PairBeforeRun | Self::Machine(_) => 1,
+            Self::SaveAfterAct | Self::RestartLookUpOff | Self::PairBeforeRun => plan.kills > 1,
+            Self::HumanMarkNotSaved => plan.kills > 2 && often(Ingredient::Types, 250),
+            Self::Machine(Fault::StaleVerdict) => often(Ingredient::Types, 250),
+            Self::Machine(Fault::TextForTurn) => plan.identical,
+            Self::Machine(Fault::NoGrace) => plan.has(Ingredient::LatePrompt) || plan.has(Ingredient::Unconfirmed),
+            Self::Machine(Fault::NewestTurn) => {
+                plan.has(Ingredient::NoAnswer) || plan.has(Ingredient::FailedTurn) || plan.has(Ingredient::SecondRun)
+            }
         }
     }
 

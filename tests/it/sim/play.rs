@@ -58,6 +58,8 @@ pub struct Simulation {
     asked_for: (Option<PauseReason>, u32),
     wakes: waits::Wakes,
     steps: u64,
+    /// Broken promises after which the world need not go on.
+    enough: usize,
 }
 
 /// What came of it.
@@ -88,6 +90,7 @@ impl Simulation {
             asked_for: (None, 0),
             wakes: waits::Wakes::default(),
             steps: 0,
+            enough: if planted.is_some() { 1 } else { ENOUGH },
         }
     }
 
@@ -178,7 +181,7 @@ impl Simulation {
             return;
         }
         self.run = newest;
-        self.runs_begun += 1;
+        self.runs_begun = u32::try_from(self.disk.borrow().runs.len()).unwrap();
         self.asked = true;
         let mut world = self.world.borrow_mut();
         if self.runs_begun > 1 {
@@ -356,7 +359,7 @@ impl Simulation {
 
     /// Whether enough is known to be wrong: a world that breaks one promise often breaks it again and again.
     fn is_broken(&self) -> bool {
-        self.world.borrow().wrong.len() >= ENOUGH
+        self.world.borrow().wrong.len() >= self.enough
     }
 
     /// Whether the newest run has stopped.
@@ -414,7 +417,7 @@ impl Simulation {
             world.breaks(invariant, what);
         }
         let completed = runs.iter().any(|run| run.stop_reason == Some(RunStop::Completed));
-        let went_on = world.wrong.len() < ENOUGH;
+        let went_on = world.wrong.len() < self.enough;
         if went_on && (!over || (world.plan.is_fair() && !completed)) {
             let standing: Vec<String> =
                 runs.iter().map(|run| format!("{:?}/{:?}/{:?}", run.state, run.step, run.paused_reason)).collect();

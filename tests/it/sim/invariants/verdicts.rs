@@ -2,16 +2,17 @@
 //! that carried this phase's work, and the work is no earlier phase's. Looked up at the moment of the save, when nothing
 //! later stands in the transcripts.
 
+use trellis::model::conversation::Turn;
 use trellis::model::ids::TurnId;
 use trellis::model::outbox::{EntryState, Purpose};
 use trellis::model::pair::{AnswerId, PairRecord};
-use trellis::model::run::{Attempt, AttemptStatus, RunRecord};
+use trellis::model::run::{Attempt, AttemptStatus, RunRecord, RunStop};
 use trellis::verdict::{self, Verdict};
 
 use super::{Invariant, endings};
 use crate::sim::disk::Disk;
 use crate::sim::ingredients::Ingredient;
-use crate::sim::world::{REVIEWER, World};
+use crate::sim::world::{IMPLEMENTER, REVIEWER, World};
 
 /// A run before and after a save.
 pub fn agreed(disk: &Disk, before: Option<&RunRecord>, after: &RunRecord, world: &mut World) {
@@ -26,6 +27,24 @@ pub fn agreed(disk: &Disk, before: Option<&RunRecord>, after: &RunRecord, world:
         if let Err((invariant, what)) = on_its_own_work(disk, after, place, attempt, world) {
             world.breaks(invariant, format!("phase {} of {}: {what}", attempt.n, after.id));
         }
+    }
+}
+
+/// A run that completes does so on an answer that is newer than what it began from.
+pub fn completed(before: Option<&RunRecord>, after: &RunRecord, world: &mut World) {
+    let Some(before) = before.filter(|before| before.stop_reason.is_none()) else { return };
+    if after.stop_reason != Some(RunStop::Completed) {
+        return;
+    }
+    let implementer = &endings::conversations(world)[IMPLEMENTER];
+    let place = |turn: &TurnId| implementer.turn_index(turn);
+    let Some(baseline) = before.baseline_turn_id.as_ref().and_then(place) else { return };
+    let newest = implementer.turns.iter().rposition(Turn::is_answered);
+    let message = newest.and_then(|at| implementer.turns[at].answer.as_ref()).map(|answer| &answer.message_id);
+    let is_newer =
+        newest > Some(baseline) || (newest == Some(baseline) && message != before.baseline_message_id.as_ref());
+    if !is_newer {
+        world.breaks(Invariant::NoStaleVerdict, format!("{} completed on an answer from before it asked", after.id));
     }
 }
 
