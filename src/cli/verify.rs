@@ -92,8 +92,12 @@ fn every_entry(ground: &Ground, loaded: &Loaded, proven: &[RecordKey]) -> Result
 
 /// The session that was the entry's side when it was prepared.
 fn target(entry: &Entry, former: &[FormerParticipant], now: SessionKey) -> SessionKey {
-    let then = former.iter().filter(|former| former.side == entry.target && former.until > entry.prepared_at);
-    then.min_by_key(|former| former.until).map_or(now, |former| former.session.key())
+    let mut then = former.iter().filter(|former| former.side == entry.target);
+    let had = |former: &&FormerParticipant| match former.entries_made.zip(entry.id.number()) {
+        Some((made, number)) => number <= made,
+        None => former.until > entry.prepared_at,
+    };
+    then.find(had).map_or(now, |former| former.session.key())
 }
 
 /// What a record says of a message.

@@ -140,9 +140,15 @@ fn an_entry_belongs_to_the_session_its_side_was_then() {
         session_id: old.session_id.clone(),
     };
     let until = "2026-11-30T10:00:00Z".parse().unwrap();
-    let former = [FormerParticipant { side: Role::Implementer, session, until }];
+    let mut former = [FormerParticipant { side: Role::Implementer, session, until, entries_made: None }];
     let mut sent = entry("e1", "go", EntryState::Delivered, Some("t1"));
     assert_eq!(target(&sent, &former, key()), old);
     sent.prepared_at = "2026-11-30T11:00:00Z".parse().unwrap();
+    assert_eq!(target(&sent, &former, key()), key());
+    // Where the count of that moment is known no time is asked.
+    former[0].entries_made = Some(4);
+    sent.id = EntryId::of("r1", 4);
+    assert_eq!(target(&sent, &former, key()), old);
+    (sent.id, sent.prepared_at) = (EntryId::of("r1", 5), until - jiff::SignedDuration::from_hours(20));
     assert_eq!(target(&sent, &former, key()), key());
 }

@@ -43,6 +43,11 @@ pub(super) fn take_back<R: Loop>(draft: &mut Draft<'_, R>) {
         retry.at = longest;
         found = true;
     }
+    // A follow of a time that was taken back covers no prompt any more: what stands there is looked at again.
+    for was in draft.rec.former_mut().iter_mut().filter(|was| was.until > now) {
+        was.until = Timestamp::UNIX_EPOCH;
+        found = true;
+    }
     if found {
         draft.decide("the clock was set back: waits begin anew", format!("it is {now}"));
     }

@@ -33,6 +33,8 @@ pub(super) trait Loop: Clone + PartialEq {
     fn outbox(&self) -> &[Entry];
     fn outbox_mut(&mut self) -> &mut Vec<Entry>;
     fn next_entry_id(&mut self) -> EntryId;
+    /// Messages made so far.
+    fn entries_made(&self) -> u32;
     fn marks(&self) -> &HumanMarks;
     fn marks_mut(&mut self) -> &mut HumanMarks;
     /// When it was saved last.
@@ -112,7 +114,10 @@ macro_rules! looped {
             }
             fn next_entry_id(&mut self) -> EntryId {
                 self.entries_made = self.entries_made.saturating_add(1);
-                EntryId::new(format!("{}-m{}", self.id, self.entries_made))
+                EntryId::of(self.id.as_str(), self.entries_made)
+            }
+            fn entries_made(&self) -> u32 {
+                self.entries_made
             }
             fn marks(&self) -> &HumanMarks {
                 &self.human_mark

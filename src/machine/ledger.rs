@@ -126,7 +126,10 @@ impl Ledger {
         let mut lines = self.records.remove(&key).map(|held| held.lines).unwrap_or_default();
         for entry in outbox {
             let before = lines.remove(&entry.id);
-            lines.insert(entry.id.clone(), Line::of(entry, session_at(entry, sides, former), before));
+            let [implementer, reviewer] = sides;
+            let side = if entry.target == Role::Implementer { implementer } else { reviewer };
+            let session = FormerParticipant::session_of(entry, former, side);
+            lines.insert(entry.id.clone(), Line::of(entry, session, before));
         }
         self.records.insert(key, Held { active, sides: sides.map(SessionRef::key), lines });
     }
@@ -297,21 +300,6 @@ impl Line {
     fn covers(&self, conversation: &Conversation, turn: &Turn) -> bool {
         self.from(conversation).is_some_and(|from| turn.prompt.record.offset >= from)
     }
-}
-
-/// The session an entry went to: the one its side had when it was prepared.
-fn session_at(entry: &Entry, sides: [&SessionRef; 2], former: &[FormerParticipant]) -> SessionKey {
-    let [implementer, reviewer] = sides;
-    let now = match entry.target {
-        Role::Implementer => implementer,
-        Role::Reviewer => reviewer,
-    };
-    former
-        .iter()
-        .filter(|was| was.side == entry.target && entry.prepared_at < was.until)
-        .min_by_key(|was| was.until)
-        .map_or(now, |was| &was.session)
-        .key()
 }
 
 /// Offset behind a mark; `None` when the record that it names is not in the file any more.

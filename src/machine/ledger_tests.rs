@@ -153,10 +153,17 @@ fn sessions_in_use_and_messages_in_flight() {
         side: Role::Reviewer,
         session: std::mem::replace(&mut record.reviewer, session("new", Agent::Codex)),
         until: Timestamp::from_second(5).unwrap(),
+        entries_made: Some(1),
     });
     ledger.add_pair(&record);
     assert_eq!(ledger.in_flight_to(&reviewer).len(), 1);
     assert!(ledger.in_flight_to(&record.reviewer.key()).is_empty());
+    // What is made behind it goes to the new one, whatever the clock says.
+    let next = Entry { id: EntryId::of("a", 2), ..record.outbox[0].clone() };
+    record.outbox.push(next);
+    ledger.add_pair(&record);
+    assert_eq!(ledger.in_flight_to(&reviewer).len(), 1);
+    assert_eq!(ledger.in_flight_to(&record.reviewer.key()).len(), 1);
     ledger.remove(&RecordKey::Pair(record.id));
     assert!(ledger.in_flight_to(&reviewer).is_empty());
 }

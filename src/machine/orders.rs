@@ -200,6 +200,7 @@ pub(super) fn rename_side<R: Loop>(draft: &mut Draft<'_, R>, role: Role, new: Se
     let now = draft.now();
     let name = draft.name(role);
     let unanswered = unanswered(draft, role);
+    let entries_made = Some(draft.rec.entries_made());
     let old = std::mem::replace(draft.rec.session_mut(role), new);
     draft.decide(
         format!(
@@ -208,7 +209,7 @@ pub(super) fn rename_side<R: Loop>(draft: &mut Draft<'_, R>, role: Role, new: Se
         ),
         format!("it replaced {}", old.session_id),
     );
-    draft.rec.former_mut().push(FormerParticipant { side: role, session: old, until: now });
+    draft.rec.former_mut().push(FormerParticipant { side: role, session: old, until: now, entries_made });
     draft.rec.marks_mut().set(role, None);
     if let Some(wait) = draft.rec.open_wait_mut().as_mut().filter(|wait| wait.side == role) {
         wait.after_turn_id = None;

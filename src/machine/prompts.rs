@@ -71,6 +71,7 @@ pub(super) fn first_unmarked<R: Loop>(draft: &Draft<'_, R>, role: Role) -> usize
 }
 
 /// After a follow the new conversation has no mark yet: what stood there when the person followed is accounted for.
+/// Only as long as the clock is the one of that moment: see `clock::take_back`.
 fn followed_at<R: Loop>(draft: &Draft<'_, R>, role: Role, conversation: &Conversation) -> usize {
     let Some(until) = draft.rec.former().iter().filter(|was| was.side == role).map(|was| was.until).max() else {
         return 0;

@@ -65,6 +65,21 @@ id!(
     /// An outbox entry of ours; derives from its record's id and its position.
     EntryId
 );
+
+impl EntryId {
+    /// The id of a record's entry; they are counted from 1.
+    #[must_use]
+    pub fn of(record: &str, number: u32) -> Self {
+        Self(format!("{record}-m{number}"))
+    }
+
+    /// Its number among the entries of its record; `None` for an id that is not made by [`Self::of`].
+    #[must_use]
+    pub fn number(&self) -> Option<u32> {
+        self.0.rsplit_once("-m")?.1.parse().ok()
+    }
+}
+
 id!(
     /// The agent's own session id (Claude) or thread id (Codex).
     SessionId

@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 use super::config::{ConfigChange, PairConfig};
-use super::ids::{EntryId, MessageId, PairId, RecordId, Role, SessionRef, TurnId};
+use super::ids::{EntryId, MessageId, PairId, RecordId, Role, SessionKey, SessionRef, TurnId};
 use super::outbox::Entry;
 use super::text::TextRef;
 use super::tree::{TreeState, Work};
@@ -83,6 +83,10 @@ pub struct PairRecord {
     /// An answer of the awaited side that is not offered again (it was dropped).
     #[serde(default)]
     pub spent: Option<AnswerId>,
+    /// The relay of an answer that nobody reviewed, in the conversation that the implementer had before a follow: an
+    /// approval does not go past it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub left_behind: Option<Due>,
     /// The question after a near miss.
     pub clarify: Option<Clarify>,
     /// The near miss that waits or is asked about.
@@ -447,6 +451,26 @@ pub struct FormerParticipant {
     pub side: Role,
     /// The session it was.
     pub session: SessionRef,
-    /// Until when.
+    /// Until when; the beginning of time where a clock that was set back makes it worth nothing.
     pub until: Timestamp,
+    /// Messages that the record had made by then. A count, since the order of two times ends where a clock is set back.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub entries_made: Option<u32>,
+}
+
+impl FormerParticipant {
+    /// Whether an entry of the record was made before the side was followed to another session.
+    fn had(&self, entry: &Entry) -> bool {
+        match (self.entries_made, entry.id.number()) {
+            (Some(made), Some(number)) => number <= made,
+            _ => entry.prepared_at < self.until,
+        }
+    }
+
+    /// The session an entry went to: the one its side had when it was made; `now` is the one that it has.
+    #[must_use]
+    pub fn session_of(entry: &Entry, former: &[Self], now: &SessionRef) -> SessionKey {
+        let then = former.iter().find(|was| was.side == entry.target && was.had(entry));
+        then.map_or(now, |was| &was.session).key()
+    }
 }

@@ -73,6 +73,7 @@ pub fn pair() -> PairRecord {
         awaited: None,
         reviewed: None,
         spent: None,
+        left_behind: None,
         clarify: None,
         near_miss: None,
         retry: None,

@@ -142,7 +142,8 @@ impl Kept for PairRecord {
         }
         texts.extend(self.rounds.iter_mut().map(|round| (Need::History, &mut round.text)));
         texts.extend(self.pending_confirm.iter_mut().map(|pending| (Need::Vital, &mut pending.text)));
-        texts.extend(self.due.iter_mut().map(|due| (Need::Later, &mut due.text)));
+        let due = self.due.iter_mut().chain(self.left_behind.iter_mut());
+        texts.extend(due.map(|due| (Need::Later, &mut due.text)));
         let first = self.clarify.as_mut().and_then(|clarify| clarify.first_answer.as_mut());
         texts.extend(first.map(|text| (Need::Later, text)));
         texts

@@ -192,7 +192,8 @@ impl<R: Records, T: Transcripts, A: Agents> Core<R, T, A> {
     ) -> Option<Result<Step<PairRecord>, Refusal>> {
         let held = self.books.pair(id)?;
         let owner = RunRecord::held(&self.books, run)?;
-        let scene = self.shown_scene(&owner.record.implementer, &owner.record.reviewer, now);
+        // Its own sides: an order to follow finds there what the conversation that is left had said.
+        let scene = self.shown_scene(&held.record.implementer, &held.record.reviewer, now);
         Some(pair::order(&held.record, order, &owner.record, &scene))
     }
 

@@ -325,6 +325,9 @@ fn follow(draft: &mut Pair<'_>) -> Outcome {
 
 fn rename(draft: &mut Pair<'_>, role: Role, session: crate::model::ids::SessionRef) {
     prompts::mark_seen(draft, role.other());
+    if role == Role::Implementer {
+        judge::leave_behind(draft);
+    }
     orders::rename_side(draft, role, session);
     match role {
         Role::Implementer => {

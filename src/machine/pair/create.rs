@@ -92,6 +92,7 @@ pub(in crate::machine) fn fresh(
         awaited: None,
         reviewed: None,
         spent: None,
+        left_behind: None,
         clarify: None,
         near_miss: None,
         retry: None,

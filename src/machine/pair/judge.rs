@@ -10,7 +10,7 @@ use crate::model::config::NearMissRule;
 use crate::model::conversation::Turn;
 use crate::model::ids::Role;
 use crate::model::outbox::Purpose;
-use crate::model::pair::{AnswerId, Clarify, Direction, NearMiss, PairStop, PauseReason};
+use crate::model::pair::{AnswerId, Clarify, Direction, Due, NearMiss, PairStop, PauseReason};
 use crate::model::text::TextRef;
 use crate::planted::{self, Fault};
 use crate::verdict::{self, Verdict};
@@ -25,9 +25,25 @@ pub(super) fn answer(draft: &mut Pair<'_>, role: Role, index: usize) {
 
 /// The implementer's answer goes to the reviewer.
 fn to_reviewer(draft: &mut Pair<'_>, index: usize) {
-    let Some(source) = draft.turn(Role::Implementer, index).and_then(turns::answer_id) else { return };
-    let text = relay_text(&prompt(&draft.rec.config, Role::Reviewer), &implementer_text(draft, index));
+    let Some((source, text)) = for_reviewer(draft, index) else { return };
+    draft.rec.left_behind = None;
     relay_due(draft, Direction::ToReviewer, source, &text);
+}
+
+fn for_reviewer(draft: &Pair<'_>, index: usize) -> Option<(AnswerId, String)> {
+    let source = draft.turn(Role::Implementer, index).and_then(turns::answer_id)?;
+    Some((source, relay_text(&prompt(&draft.rec.config, Role::Reviewer), &implementer_text(draft, index))))
+}
+
+/// Before the implementer is followed to another conversation: keeps its newest answer, if nobody has reviewed it.
+pub(super) fn leave_behind(draft: &mut Pair<'_>) {
+    let Some((source, text)) = newer_than_reviewed(draft).and_then(|index| for_reviewer(draft, index)) else { return };
+    draft.rec.left_behind = Some(Due {
+        direction: Direction::ToReviewer,
+        source_turn_id: source.turn_id,
+        source_message_id: Some(source.message_id),
+        text: TextRef::of(&text),
+    });
 }
 
 /// The reviewer's answer is read for the signal.
@@ -55,6 +71,16 @@ fn approved(draft: &mut Pair<'_>, evidence: Evidence) {
         let name = draft.name(Role::Implementer);
         draft.decide(format!("approved, but {name} has answered anew since: that is reviewed next"), evidence);
         return to_reviewer(draft, index);
+    }
+    if let Some(left) = draft.rec.left_behind.take()
+        && let Some(message_id) = left.source_message_id
+    {
+        let name = draft.name(Role::Implementer);
+        let what =
+            format!("approved, but {name} had answered anew before its session was replaced: that is reviewed next");
+        draft.decide(what, evidence);
+        let source = AnswerId { turn_id: left.source_turn_id, message_id };
+        return relay_due(draft, Direction::ToReviewer, source, left.text.text());
     }
     stop(draft, PairStop::Lgtm, evidence);
 }

@@ -408,6 +408,22 @@ fn trace_08_a_stopped_entry_is_given_up_after_a_minute() {
     assert_eq!(world.sent(R).len(), 2, "the new pair's relay went out");
 }
 
+/// Its minute is not counted from a time that was taken back.
+#[test]
+fn a_message_of_a_stopped_record_is_given_up_though_the_clock_was_set_back() {
+    let mut world = run_in_review(RunConfig::default());
+    world.answer(R, "Fix the total.");
+    world.wait(4);
+    world.control(&Control::Retry).unwrap();
+    world.wait(10);
+    assert!(world.pairs.values().next().unwrap().outbox.last().unwrap().in_flight());
+    world.now -= jiff::SignedDuration::from_hours(20);
+    world.implementer.reach = None;
+    world.wait(140);
+    let old = world.pairs.values().next().unwrap();
+    assert_eq!(old.outbox.last().unwrap().state, EntryState::Abandoned);
+}
+
 /// An entry of which something is still on its way is not given up.
 #[test]
 fn trace_08_a_queued_entry_of_a_stopped_record_stays_ours() {

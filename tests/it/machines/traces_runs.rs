@@ -279,6 +279,84 @@ fn a_pair_that_follows_before_it_sent_anything_waits_for_a_prompt() {
     assert_eq!(world.sent(R).len(), 1);
 }
 
+/// The clock is set back behind a follow: what goes to the new session is looked for there, not in the one before.
+#[test]
+fn a_message_behind_a_follow_is_found_though_the_clock_was_set_back() {
+    let mut world = reviewing(PairConfig::default());
+    let new = SessionId::new("r-new");
+    world.reviewer.replaced_by = Some((new.clone(), "the pane answers under another id".to_owned()));
+    world.reviewer.reach = None;
+    world.wait(12);
+    world.control_only(&Control::Follow).unwrap();
+    world.reviewer.session.session_id = new;
+    world.reviewer.replaced_by = None;
+    world.reviewer.conversation.turns.clear();
+    world.now -= jiff::SignedDuration::from_hours(20);
+    world.reviewer.reach = None;
+    world.settle();
+    world.wait(4);
+    assert_eq!(world.sent(R).len(), 2, "the message whose answer was awaited, for the new session");
+    world.take(R);
+    world.answer(R, "LGTM");
+    world.wait(4);
+    assert_eq!((world.pair().paused_reason, world.pair().stop_reason), (None, Some(PairStop::Lgtm)));
+}
+
+/// The implementer answered anew in the conversation that was then replaced: an approval of what was reviewed before
+/// does not go past that answer.
+#[test]
+fn an_answer_of_a_conversation_that_was_left_is_reviewed_before_the_phase_is_done() {
+    let mut world = reviewing(PairConfig::default());
+    world.prompt(I, "and the other file too");
+    world.answer(I, "Did that too.");
+    world.wait(4);
+    assert_eq!(world.pair().paused_reason, Some(PauseReason::UserTyped));
+    let new = SessionId::new("i-new");
+    world.implementer.replaced_by = Some((new.clone(), "the pane answers under another id".to_owned()));
+    world.implementer.reach = None;
+    world.wait(12);
+    world.control_only(&Control::Resume).unwrap();
+    world.wait(12);
+    assert_eq!(world.pair().paused_reason, Some(PauseReason::SessionChanged), "{:?}", world.pair());
+    world.control_only(&Control::Follow).unwrap();
+    world.implementer.session.session_id = new;
+    world.implementer.replaced_by = None;
+    world.implementer.conversation.turns.clear();
+    world.implementer.reach = None;
+    world.answer(R, "LGTM");
+    world.wait(12);
+    assert_eq!(world.pair().stop_reason, None);
+    assert!(world.sent(R).last().unwrap().contains("Did that too."));
+    world.take(R);
+    world.answer(R, "LGTM");
+    world.wait(12);
+    assert_eq!(world.pair().stop_reason, Some(PairStop::Lgtm));
+}
+
+/// The clock is set back behind a follow: the time of the follow covers no prompt that comes later.
+#[test]
+fn a_prompt_behind_a_follow_is_looked_at_though_the_clock_was_set_back() {
+    let mut world = reviewing(PairConfig::default());
+    world.answer(R, "The key is missing.");
+    world.wait(4);
+    world.take(I);
+    let new = SessionId::new("i-new");
+    world.implementer.replaced_by = Some((new.clone(), "the pane answers under another id".to_owned()));
+    world.implementer.reach = None;
+    world.wait(12);
+    assert_eq!(world.pair().paused_reason, Some(PauseReason::SessionChanged));
+    world.control_only(&Control::Follow).unwrap();
+    world.implementer.session.session_id = new;
+    world.implementer.replaced_by = None;
+    world.implementer.conversation.turns.clear();
+    world.implementer.reach = None;
+    world.now -= jiff::SignedDuration::from_hours(20);
+    world.prompt(I, "wait, not so fast");
+    world.wait(4);
+    assert_eq!(world.pair().paused_reason, Some(PauseReason::UserTyped));
+    assert_eq!(world.sent(I).len(), 1, "nothing goes out behind it");
+}
+
 /// Follow: the baseline is empty, what stands in the new conversation pauses nothing, the undelivered is prepared anew.
 #[test]
 fn trace_23_follow_does_not_pause_at_once() {

@@ -2,18 +2,21 @@
 //! middle of a save, and at a loss of power forgets what was not brought to it.
 
 use std::cell::RefCell;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
 
 use trellis::driver::ports::{Loaded, Records, SaveError};
+use trellis::driver::viewer::Shelf as _;
 use trellis::model::event::{Decision, Event};
-use trellis::model::ids::{PairId, RecordKey, RunId, SessionKey};
+use trellis::model::ids::{EntryId, PairId, RecordKey, RunId, SessionKey};
+use trellis::model::outbox::Entry;
 use trellis::model::pair::PairRecord;
 use trellis::model::run::RunRecord;
 use trellis::model::session::SessionNote;
 use trellis::paths::Home;
-use trellis::store::Store;
+use trellis::store::reader::Reader;
 use trellis::store::sim_files::{Fault, SimFiles};
+use trellis::store::{Store, trim};
 
 use super::ingredients::Ingredient;
 use super::invariants::{Invariant, history, live, verdicts};
@@ -134,7 +137,10 @@ impl Shelf {
     }
 
     fn write_run(&mut self, record: &RunRecord) -> Result<(), SaveError> {
-        self.prepare(Saved::Run(record.clone()))?;
+        // What is too old for the record moves to the files beside it.
+        let mut written = record.clone();
+        trim::run(&mut written);
+        self.prepare(Saved::Run(written.clone()))?;
         let saved = self.store.save_run(record);
         self.done(saved)?;
         let mut disk = self.disk.borrow_mut();
@@ -143,12 +149,14 @@ impl Shelf {
         history::run(disk.runs.get(&record.id), record, &mut world);
         verdicts::agreed(&disk, disk.runs.get(&record.id), record, &mut world);
         verdicts::completed(disk.runs.get(&record.id), record, &mut world);
-        disk.runs.insert(record.id.clone(), record.clone());
+        disk.runs.insert(record.id.clone(), written);
         Ok(())
     }
 
     fn write_pair(&mut self, record: &PairRecord) -> Result<(), SaveError> {
-        self.prepare(Saved::Pair(record.clone()))?;
+        let mut written = record.clone();
+        trim::pair(&mut written);
+        self.prepare(Saved::Pair(written.clone()))?;
         let saved = self.store.save_pair(record);
         self.done(saved)?;
         let mut disk = self.disk.borrow_mut();
@@ -158,7 +166,7 @@ impl Shelf {
         live::named_by_its_run(&disk, record, &mut world);
         disk.born.entry(record.id.clone()).or_insert(world.typed.len());
         live::ends_with_people_seen(&disk, record, &mut world);
-        disk.pairs.insert(record.id.clone(), record.clone());
+        disk.pairs.insert(record.id.clone(), written);
         Ok(())
     }
 }
@@ -170,6 +178,17 @@ fn killed() -> SaveError {
 impl Disk {
     pub fn new(planted: Option<Planted>) -> Self {
         Self { planted, ..Self::default() }
+    }
+
+    /// Messages that have moved out of their records, as a start would find them.
+    pub fn moved_out(&self) -> Vec<Entry> {
+        self.files.revive();
+        let read = Reader::with_files(Home::at(HOME), self.files.clone()).read();
+        let kept = self.runs.values().flat_map(|run| &run.outbox);
+        let kept: BTreeSet<&EntryId> =
+            kept.chain(self.pairs.values().flat_map(|pair| &pair.outbox)).map(|entry| &entry.id).collect();
+        let older = read.into_iter().flat_map(|loaded| loaded.older_entries.into_values().flatten());
+        older.filter(|entry| !kept.contains(&entry.id)).collect()
     }
 
     /// The driver is started again; after a loss of power only what was brought to the disk is there.

@@ -84,3 +84,36 @@ impl Plan {
         self.odds.contains_key(&what)
     }
 }
+
+/// In a few lines, for the head of a timeline.
+impl std::fmt::Display for Plan {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let yes = [
+            (self.identical, "all answers equal"),
+            (self.near_misses, "near misses"),
+            (self.person_begins, "a person begins"),
+        ];
+        let yes: Vec<&str> = yes.into_iter().filter_map(|(holds, word)| holds.then_some(word)).collect();
+        writeln!(
+            f,
+            "world {}: {} builds, {} reviews, findings per phase {:?}, {} kills at most; {}",
+            self.seed,
+            self.implementer,
+            self.reviewer,
+            self.findings,
+            self.kills,
+            yes.join(", ")
+        )?;
+        for (what, odds) in &self.odds {
+            let unit = match what.odds() {
+                Odds::Of(..) => format!("{odds} % of its occasions"),
+                Odds::Every(..) => format!("every {odds} s"),
+                Odds::Comes => continue,
+            };
+            let spared = self.spared.iter().filter(|(of, _)| of == what).count();
+            let but = if spared > 0 { format!(", but for {spared} times") } else { String::new() };
+            writeln!(f, "  {what:?}: {unit}{but}")?;
+        }
+        Ok(())
+    }
+}

@@ -209,26 +209,21 @@ impl Simulation {
     }
 
     fn need(&self) -> Option<PauseReason> {
-        let (run, pair) = self.records()?;
-        person::asked(&run, pair.as_ref())
+        self.of_run(|run, pair| person::asked(run, pair))?
     }
 
-    fn records(&self) -> Option<(RunRecord, Option<PairRecord>)> {
+    /// Looks something up in the newest run and its pair.
+    fn of_run<T>(&self, look: impl FnOnce(&RunRecord, Option<&PairRecord>) -> T) -> Option<T> {
         let disk = self.disk.borrow();
-        let run = disk.runs.get(self.run.as_ref()?)?.clone();
-        let pair = run.current_pair_id.as_ref().and_then(|id| disk.pairs.get(id)).cloned();
-        Some((run, pair))
+        let run = disk.runs.get(self.run.as_ref()?)?;
+        Some(look(run, run.current_pair_id.as_ref().and_then(|id| disk.pairs.get(id))))
     }
 
     /// The person begins a run where none goes: the first, or one that goes on from the one that has stopped.
     fn begin_run(&mut self) {
         self.asked = true;
-        if let Some((run, _)) = self.records() {
-            return self.order(Command::Control {
-                target: RecordKey::Run(run.id),
-                expect: None,
-                control: Control::RunOn,
-            });
+        if let Some(run) = self.of_run(|run, _| run.id.clone()) {
+            return self.order(Command::Control { target: RecordKey::Run(run), expect: None, control: Control::RunOn });
         }
         let (implementer, reviewer, person_begins, max_rounds) = {
             let world = self.world.borrow();
@@ -323,9 +318,11 @@ impl Simulation {
     }
 
     fn whim(&mut self, what: Ingredient) {
-        let Some((run, _)) = self.records().filter(|_| self.driver.is_some()) else { return };
-        let control = person::whim(&mut self.world.borrow_mut(), what, &run);
-        if let Some(control) = control {
+        if self.driver.is_none() {
+            return;
+        }
+        let control = self.of_run(|run, _| person::whim(&mut self.world.borrow_mut(), what, run));
+        if let Some(control) = control.flatten() {
             self.control(control);
         }
     }
@@ -364,7 +361,7 @@ impl Simulation {
 
     /// Whether the newest run has stopped.
     fn has_stopped(&self) -> bool {
-        self.driver.is_some() && self.records().is_some_and(|(run, _)| run.state == RunState::Stopped)
+        self.driver.is_some() && self.of_run(|run, _| run.state == RunState::Stopped) == Some(true)
     }
 
     /// Whether a run is to be begun now: the first; one more where the plan has one; and another behind every run that
@@ -373,10 +370,12 @@ impl Simulation {
         if self.asked || self.driver.is_none() {
             return false;
         }
-        let Some((run, _)) = self.records() else { return self.run.is_none() };
-        let more = run.stop_reason != Some(RunStop::Completed)
-            || (self.runs_begun == 1 && self.world.borrow().plan.has(Ingredient::SecondRun));
-        run.state == RunState::Stopped && more && self.runs_begun < RUNS
+        let second = self.runs_begun == 1 && self.world.borrow().plan.has(Ingredient::SecondRun);
+        let more = |run: &RunRecord| run.stop_reason != Some(RunStop::Completed) || second;
+        match self.of_run(|run, _| run.state == RunState::Stopped && more(run)) {
+            Some(more) => more && self.runs_begun < RUNS,
+            None => self.run.is_none(),
+        }
     }
 
     fn lived(&self) -> SignedDuration {
@@ -413,7 +412,7 @@ impl Simulation {
         let (runs, pairs): (Vec<_>, Vec<_>) =
             (disk.runs.values().cloned().collect(), disk.pairs.values().cloned().collect());
         let mut world = self.world.borrow_mut();
-        for (invariant, what) in endings::check(&world, &runs, &pairs) {
+        for (invariant, what) in endings::check(&world, &runs, &pairs, &disk.moved_out()) {
             world.breaks(invariant, what);
         }
         let completed = runs.iter().any(|run| run.stop_reason == Some(RunStop::Completed));

@@ -1,5 +1,7 @@
 //! Makes a failing world smaller while it still fails in the same way: ingredients are left out, then kills, phases and
-//! single times at which something struck.
+//! times at which something struck; and the dice are thrown anew, for a failure that comes sooner.
+
+use std::collections::BTreeSet;
 
 use trellis::model::ids::Agent;
 
@@ -12,14 +14,23 @@ use super::play::{Report, Simulation};
 /// Worlds that one shrinking may play.
 const TRIES: u32 = 600;
 
+/// Other dice that are tried in each pass.
+const THROWS: u64 = 30;
+
 /// The smallest plan found, and its report.
 pub fn shrink(plan: &Plan, planted: Option<Planted>, invariant: Invariant) -> (Plan, Report) {
     let report = Simulation::new(plan.clone(), planted).play();
-    let mut search = Search { plan: plan.clone(), report, planted, invariant, tries: TRIES };
-    search.leave_out_ingredients();
-    search.simplify();
-    search.spare_single_times();
-    (search.plan, search.report)
+    let mut search = Search { plan: plan.clone(), report, planted, invariant, tries: TRIES, took: 0 };
+    loop {
+        let before = search.took;
+        search.throw_anew();
+        search.leave_out_ingredients();
+        search.simplify();
+        search.spare_times();
+        if search.took == before || search.tries == 0 {
+            return (search.plan, search.report);
+        }
+    }
 }
 
 struct Search {
@@ -28,10 +39,12 @@ struct Search {
     planted: Option<Planted>,
     invariant: Invariant,
     tries: u32,
+    /// Plans that were smaller.
+    took: u32,
 }
 
 impl Search {
-    /// Takes a smaller plan if it fails in the same way.
+    /// Takes a smaller plan if it fails in the same way, with no longer a timeline.
     fn try_plan(&mut self, plan: Plan) -> bool {
         if self.tries == 0 {
             return false;
@@ -39,10 +52,26 @@ impl Search {
         self.tries -= 1;
         let report = Simulation::new(plan.clone(), self.planted).play();
         let same = report.wrong.iter().any(|wrong| wrong.invariant == self.invariant);
-        if same {
+        let smaller = same && report.timeline.len() <= self.report.timeline.len();
+        if smaller {
             (self.plan, self.report) = (plan, report);
+            self.took += 1;
         }
-        same
+        smaller
+    }
+
+    /// The same world with other dice, where that is much shorter.
+    fn throw_anew(&mut self) {
+        for throw in 1..=THROWS {
+            let plan = Plan { seed: self.plan.seed.wrapping_add(throw), spared: BTreeSet::new(), ..self.plan.clone() };
+            let before = self.report.timeline.len();
+            let (old, took) = (self.plan.clone(), self.took);
+            if self.try_plan(plan) && self.report.timeline.len() * 10 > before * 9 {
+                // Not worth it: the dice of before have times spared already.
+                (self.plan, self.took) = (old, took);
+                self.report = Simulation::new(self.plan.clone(), self.planted).play();
+            }
+        }
     }
 
     /// Half of them at a time, then each alone.
@@ -75,31 +104,47 @@ impl Search {
             }
         }
         for phase in 0..self.plan.findings.len() {
+            if self.plan.findings[phase] == 0 {
+                continue;
+            }
             let mut findings = self.plan.findings.clone();
             findings[phase] = 0;
             self.try_plan(Plan { findings, ..self.plan.clone() });
         }
-        self.try_plan(Plan { near_misses: false, ..self.plan.clone() });
-        self.try_plan(Plan { identical: false, ..self.plan.clone() });
-        self.try_plan(Plan { implementer: Agent::Claude, ..self.plan.clone() });
-        self.try_plan(Plan { reviewer: Agent::Claude, ..self.plan.clone() });
+        let simpler: [fn(&mut Plan); 4] = [
+            |plan| plan.near_misses = false,
+            |plan| plan.identical = false,
+            |plan| plan.implementer = Agent::Claude,
+            |plan| plan.reviewer = Agent::Claude,
+        ];
+        for simplify in simpler {
+            let mut plan = self.plan.clone();
+            simplify(&mut plan);
+            let of = |plan: &Plan| (plan.near_misses, plan.identical, plan.implementer, plan.reviewer);
+            if of(&plan) != of(&self.plan) {
+                self.try_plan(plan);
+            }
+        }
     }
 
-    /// From the last time to the first: what comes later depends on what came before.
-    fn spare_single_times(&mut self) {
-        let struck: Vec<(Ingredient, u32)> = self
-            .report
-            .struck
-            .iter()
-            .map(|(what, times)| (*what, *times))
-            .filter(|(what, _)| what.odds() != Odds::Comes)
-            .collect();
-        for (what, times) in struck {
-            for time in (1..=times.min(40)).rev() {
-                let mut plan = self.plan.clone();
-                if plan.spared.insert((what, time)) {
-                    self.try_plan(plan);
+    /// The last times first, half of them at once, then each alone: what comes later depends on what came before.
+    fn spare_times(&mut self) {
+        let mut all: Vec<(Ingredient, u32)> = self.report.struck.iter().map(|(what, times)| (*what, *times)).collect();
+        all.retain(|(what, _)| what.odds() != Odds::Comes);
+        for (what, times) in all {
+            let mut size = times;
+            while size > 0 {
+                let mut to = self.report.struck.get(&what).copied().unwrap_or(0);
+                while to > 0 {
+                    let mut plan = self.plan.clone();
+                    let before = plan.spared.len();
+                    plan.spared.extend((to.saturating_sub(size) + 1..=to).map(|time| (what, time)));
+                    if plan.spared.len() > before {
+                        self.try_plan(plan);
+                    }
+                    to = to.saturating_sub(size);
                 }
+                size /= 2;
             }
         }
     }

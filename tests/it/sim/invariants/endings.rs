@@ -17,8 +17,8 @@ use crate::sim::world::{IMPLEMENTER, REVIEWER, World};
 /// Broken promises, as they are found.
 type Wrong = Vec<(Invariant, String)>;
 
-/// Every violated promise, a line each.
-pub fn check(world: &World, runs: &[RunRecord], pairs: &[PairRecord]) -> Wrong {
+/// Every violated promise, a line each. `moved_out`: messages that are too old for their records.
+pub fn check(world: &World, runs: &[RunRecord], pairs: &[PairRecord], moved_out: &[Entry]) -> Wrong {
     let conversations = conversations(world);
     let mut wrong = Vec::new();
     for (side, role) in [(IMPLEMENTER, Role::Implementer), (REVIEWER, Role::Reviewer)] {
@@ -26,6 +26,7 @@ pub fn check(world: &World, runs: &[RunRecord], pairs: &[PairRecord]) -> Wrong {
             .iter()
             .flat_map(|run| &run.outbox)
             .chain(pairs.iter().flat_map(|pair| &pair.outbox))
+            .chain(moved_out)
             .filter(|entry| entry.target == role);
         exactly_once(world, side, &conversations[side], entries, &mut wrong);
     }
