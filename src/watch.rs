@@ -136,6 +136,23 @@ impl Followed {
     fn path(&self) -> Option<PathBuf> {
         self.tail.as_ref().map(|tail| tail.path().to_owned())
     }
+
+    /// Reads the next part and tells the end; `None`: what is left is no more than a part, or cannot be read so.
+    fn next_part(&mut self, agent: Agent, path: &Path, compressed: bool, buffer: &mut [u8]) -> Option<TranscriptRead> {
+        let mut tail = self.tail.take().or_else(|| Tail::open(agent, path, compressed).ok())?;
+        let is_long = !compressed && tail.missing().ok()? > AT_ONCE;
+        let is_whole = !is_long || tail.read_some(buffer, AT_ONCE).ok()?;
+        self.tail = Some(tail);
+        if is_whole {
+            return None;
+        }
+        let mut end = self.end.take().or_else(|| Tail::open_end(agent, path, buffer).ok())?;
+        end.catch_up(buffer).ok()?;
+        let fact = TranscriptFact::Present(end.mark());
+        let read = TranscriptRead { fact, conversation: Some(end.conversation()) };
+        self.end = Some(end);
+        Some(read)
+    }
 }
 
 /// Begins to watch. The receiver gets a wake-up, at most one at a time, when [`Transcripts::changed`] may have news; the
@@ -221,15 +238,13 @@ impl Transcripts for Watch {
 
     fn read_to_show(&mut self, session: &SessionRef, now: Timestamp) -> TranscriptRead {
         let key = session.key();
-        match self.show_end(&key, now) {
-            Some(read) => read,
-            None => {
-                if let Some(followed) = self.followed.get_mut(&key) {
-                    followed.end = None;
-                }
-                self.read(session, now)
-            }
+        if let Some(read) = self.show_end(&key, now) {
+            return read;
         }
+        if let Some(followed) = self.followed.get_mut(&key) {
+            followed.end = None;
+        }
+        self.read(session, now)
     }
 
     fn sessions(&mut self) -> Vec<FoundSession> {
@@ -453,34 +468,16 @@ impl Watch {
 
     /// Reads a part of a long transcript and tells its end; `None`: it is read whole at once, or is by now.
     fn show_end(&mut self, key: &SessionKey, now: Timestamp) -> Option<TranscriptRead> {
-        let (path, compressed) = {
-            let (path, spotted) = self.catalogue.find(key)?;
-            (path.to_owned(), spotted.named.compressed)
-        };
+        let (path, spotted) = self.catalogue.find(key)?;
+        let (path, compressed) = (path.to_owned(), spotted.named.compressed);
         let mut followed = self.followed.remove(key).unwrap_or_else(|| Followed::new(now));
         followed.asked_at = now;
-        let told = (|| {
-            let mut tail = match followed.tail.take() {
-                Some(tail) => tail,
-                None => Tail::open(key.agent, &path, compressed).ok()?,
-            };
-            let is_long = !compressed && tail.missing().ok()? > AT_ONCE;
-            let whole = !is_long || tail.read_some(&mut self.buffer, AT_ONCE).ok()?;
-            followed.tail = Some(tail);
-            if whole {
-                return None;
-            }
-            let mut end = match followed.end.take() {
-                Some(end) => end,
-                None => Tail::open_end(key.agent, &path, &mut self.buffer).ok()?,
-            };
-            end.catch_up(&mut self.buffer).ok()?;
-            let read =
-                TranscriptRead { fact: TranscriptFact::Present(end.mark()), conversation: Some(end.conversation()) };
-            followed.end = Some(end);
-            Some(read)
-        })();
+        let is_new = followed.tail.is_none();
+        let told = followed.next_part(key.agent, &path, compressed, &mut self.buffer);
         self.followed.insert(key.clone(), followed);
+        if is_new && self.begun == Begun::Watched {
+            self.point_eyes(now);
+        }
         if told.is_some() {
             // The next part comes with the next hint; whatever else there is to do comes between.
             self.mailbox.mark(path);

@@ -150,7 +150,7 @@ impl Catalogue {
 
 /// A file, what it was when it was read, and what it said.
 #[derive(Serialize, Deserialize)]
-struct Kept<'a>(Cow<'a, PathBuf>, Stamp, Cow<'a, Probe>);
+struct Kept<'a>(Cow<'a, Path>, Stamp, Cow<'a, Probe>);
 
 fn found_session(key: SessionKey, path: &Path, spotted: &Spotted, probe: Probe) -> FoundSession {
     FoundSession {

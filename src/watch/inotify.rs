@@ -115,7 +115,8 @@ fn follow(queue: &OwnedFd, watched: &Mutex<Watched>, stopped: &PipeReader, mailb
                 let mut waited = [PollFd::new(queue, PollFlags::IN), PollFd::new(stopped, PollFlags::IN)];
                 let polled = poll(&mut waited, None);
                 // The other end of the pipe is closed by a drop.
-                let is_over = !waited[1].revents().is_empty();
+                let [_, end] = &waited;
+                let is_over = !end.revents().is_empty();
                 if is_over || polled.is_err_and(|errno| errno != Errno::INTR) {
                     return;
                 }

@@ -48,9 +48,12 @@ fn plain(agent: Agent, path: &Path) -> io::Result<Probe> {
     let file = File::open(path)?;
     let length = file.metadata()?.len();
     let mut seen = grow(agent, &file, Some(length))?;
+    if length <= HEAD as u64 {
+        // The head was the whole file and has told of its end.
+        return Ok(seen);
+    }
     let mut size = TAIL;
-    // A head that is the whole file has told of its end.
-    while length > HEAD as u64 {
+    loop {
         let mut tail = vec![0; usize::try_from(length).unwrap_or(usize::MAX).min(size)];
         let at = length.saturating_sub(tail.len() as u64);
         let count = file.read_at(&mut tail, at)?;
@@ -64,9 +67,8 @@ fn plain(agent: Agent, path: &Path) -> io::Result<Probe> {
         seen.cwd = newer(end.cwd, seen.cwd);
         seen.branch = newer(end.branch, seen.branch);
         seen.last_words = newer(end.last_message, seen.last_words);
-        break;
+        return Ok(seen);
     }
-    Ok(seen)
 }
 
 fn compressed(agent: Agent, path: &Path) -> io::Result<Probe> {

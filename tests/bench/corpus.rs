@@ -45,7 +45,7 @@ impl Dice {
         format!(
             "{:08x}-{:04x}-4{:03x}-8{:03x}-{:012x}",
             one >> 32,
-            one >> 16 & 0xffff,
+            (one >> 16) & 0xffff,
             one & 0xfff,
             two >> 52,
             two & 0xffff_ffff_ffff

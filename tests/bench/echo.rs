@@ -33,7 +33,8 @@ fn echoes(screen: &mut Pty, one: &mut One, count: usize) -> Echoes {
     for n in 0..count {
         // Longer than a frame: each is drawn by itself.
         screen.rest(Duration::from_micros(36_000 + dice.below(20_000)));
-        let words = words(&mut dice, n);
+        // Digits first: the words that stand there have none.
+        let words = words(&mut dice, n + 1);
         let line = one.line(&words);
         let (before, begun) = (screen.bytes.len(), Instant::now());
         one.append(line.as_bytes());

@@ -9,6 +9,9 @@
     clippy::indexing_slicing,
     clippy::cast_precision_loss,
     clippy::cast_possible_truncation,
+    clippy::cast_possible_wrap,
+    clippy::too_many_lines,
+    clippy::items_after_statements,
     clippy::cast_sign_loss,
     reason = "a bench is about the clock and files, prints, and may fail"
 )]
