@@ -380,7 +380,7 @@ impl Corpus {
     fn newest(&self) {
         let mut dice = Dice::new(3);
         let mut session = Session::new(&mut dice, false);
-        session.folder = "/home/dev/work/newest".to_owned();
+        "/home/dev/work/newest".clone_into(&mut session.folder);
         let mut text = String::new();
         session.claude(&mut dice, "user", &format!("{{\"role\":\"user\",\"content\":\"{NEWEST}\"}}"), &mut text);
         session.answer(&mut dice, "yes", &mut text);

@@ -12,7 +12,7 @@ use crate::gauge;
 use crate::pty::{Pty, cells, holds, installed};
 use crate::start::trellis;
 
-const PATIENCE: Duration = Duration::from_secs(60);
+const PATIENCE: Duration = Duration::from_mins(1);
 
 /// Words that share no cell with those before them.
 fn words(dice: &mut Dice, n: usize) -> String {

@@ -14,7 +14,7 @@ pub fn run(plan: &Plan) {
     let corpus = Corpus::of(plan);
     let home = tempfile::tempdir_in(&plan.data).unwrap();
     let mut screen = trellis(&corpus.homes(&Home::at(home.path())));
-    screen.until(Duration::from_secs(60), |bytes| cells(bytes) >= 200).expect("a first screen");
+    screen.until(Duration::from_mins(1), |bytes| cells(bytes) >= 200).expect("a first screen");
     // The list of runs, without a run, shows no age of anything.
     screen.settle(Duration::from_secs(5));
     let before = gauge::vitals(screen.pid());
@@ -23,7 +23,7 @@ pub fn run(plan: &Plan) {
     let minutes = plan.seconds as f64 / 60.0;
     let ticks = (after.ticks - before.ticks) as f64 / minutes;
     gauge::at_most("idle: clock ticks of 10 ms a minute", ticks, "", 1.0);
-    gauge::note("  as the scheduler counts", &gauge::show((after.ran - before.ran).div_f64(minutes)));
+    gauge::note("  as the scheduler counts", &gauge::show(after.ran.saturating_sub(before.ran).div_f64(minutes)));
     gauge::at_most("idle: wake-ups a minute", (after.wakes - before.wakes) as f64 / minutes, "", 8.0);
     gauge::at_most("idle: bytes to the terminal", bytes as f64, "B", 0.0);
     gauge::at_most("idle: resident", after.resident, "MiB", 12.0);

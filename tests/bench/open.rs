@@ -11,7 +11,7 @@ use crate::pty::{Pty, cells, holds, installed};
 use crate::start::trellis;
 
 const ROUNDS: usize = 5;
-const PATIENCE: Duration = Duration::from_secs(60);
+const PATIENCE: Duration = Duration::from_mins(1);
 
 pub fn run(plan: &Plan) {
     for mib in [plan.long, 5 * plan.long] {

@@ -17,7 +17,7 @@ use crate::gauge;
 use crate::pty::{Pty, cells, holds, installed};
 
 const ROUNDS: usize = 11;
-const PATIENCE: Duration = Duration::from_secs(60);
+const PATIENCE: Duration = Duration::from_mins(1);
 /// Cells by which a screen counts as one.
 const ENOUGH: usize = 200;
 
