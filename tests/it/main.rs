@@ -16,6 +16,7 @@
     reason = "a test fails by panicking, may look at the real clock and files, and is read once, not called by others"
 )]
 
+mod built;
 mod dependencies;
 mod driver;
 mod files;
