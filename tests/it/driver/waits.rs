@@ -214,6 +214,51 @@ fn a_wait_for_evidence_ends_with_the_record_and_names_when_a_person_is_asked() {
     world.until(seconds(20), "asked", asked);
 }
 
+/// Killed between the beginning of a send and its report: whether anything was typed shows only with time.
+#[test]
+fn a_wait_for_the_grace_of_a_message_ends_with_its_time() {
+    let mut world = World::new();
+    world.lossy = true;
+    world.replies = Box::new(|session, _| (session == &claude().key()).then(|| "Did it.".to_owned()));
+    let run = world.new_run(FirstPhase::Next);
+    world.person_types(&claude(), "do phase one");
+    world.until(seconds(30), "begun", |world| {
+        world.run(&run).current_pair_id.is_some()
+            && world.pair_of(&run).outbox.first().is_some_and(|entry| entry.attempts == 1)
+    });
+    world.restart();
+    world.pass(seconds(2));
+    world.lossy = false;
+    ends_with_its_time(&mut world, "is tried again then", relayed);
+}
+
+/// A stopped run has left a message on its way; the next run's goes out when that one was seen.
+#[test]
+fn a_wait_for_a_message_of_another_record_ends_when_that_is_seen() {
+    let (mut world, old) = due(|world| world.lossy = true);
+    let text = world.pair_of(&old).outbox[0].text.text().to_owned();
+    order(&mut world, &old, Control::Stop);
+    world.lossy = false;
+    let run = world.new_run(FirstPhase::Next);
+    world.person_types(&claude(), "do phase two");
+    world.until(seconds(30), "the review", |world| world.run(&run).step == Some(RunStep::Review));
+    world.pass(seconds(5));
+    let projection = world.core.projection(world.now);
+    let told = projection.runs.iter().find(|shown| shown.key == run).unwrap().wait.clone();
+    assert_eq!(
+        (told.by, told.ends.as_str()),
+        (By::Transcript, "ends when that message is seen or given up"),
+        "{told:?}"
+    );
+    let sent = |world: &World| world.pair_of(&run).outbox[0].attempts > 0;
+    world.pass(seconds(20));
+    assert!(!sent(&world));
+    world.person_types(&codex(), &text);
+    world.talks.borrow_mut().answer(&codex().key(), "Fine so far.", world.now);
+    world.hint();
+    world.until(seconds(30), "sent", sent);
+}
+
 fn failing(failure: Failure) -> (World, RecordKey) {
     let (mut world, run) = in_review();
     world.talks.borrow_mut().fail(&codex().key(), failure, world.now);

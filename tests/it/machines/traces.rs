@@ -417,7 +417,7 @@ fn a_message_of_a_stopped_record_is_given_up_though_the_clock_was_set_back() {
     world.control(&Control::Retry).unwrap();
     world.wait(10);
     assert!(world.pairs.values().next().unwrap().outbox.last().unwrap().in_flight());
-    world.now -= jiff::SignedDuration::from_hours(20);
+    world.now -= SignedDuration::from_hours(20);
     world.implementer.reach = None;
     world.wait(140);
     let old = world.pairs.values().next().unwrap();

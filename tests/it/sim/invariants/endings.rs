@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use trellis::model::conversation::Conversation;
-use trellis::model::ids::Role;
+use trellis::model::ids::{MessageId, Role, TurnId};
 use trellis::model::outbox::{Entry, EntryState, Purpose};
 use trellis::model::pair::{PairRecord, PairStop};
 use trellis::model::run::{AttemptStatus, RunRecord};
@@ -31,7 +31,7 @@ pub fn check(world: &World, runs: &[RunRecord], pairs: &[PairRecord], moved_out:
         exactly_once(world, side, &conversations[side], entries, &mut wrong);
     }
     for run in runs {
-        nothing_overtaken(run, pairs, &conversations[IMPLEMENTER], &mut wrong);
+        nothing_overtaken(world, run, pairs, &conversations[IMPLEMENTER], &mut wrong);
     }
     for pair in pairs {
         approved_the_newest(world, pair, &conversations[IMPLEMENTER], &mut wrong);
@@ -126,10 +126,27 @@ fn exactly_once<'a>(
 }
 
 /// No advance prompt overtakes an answer that nobody judged.
-fn nothing_overtaken(run: &RunRecord, pairs: &[PairRecord], implementer: &Conversation, wrong: &mut Wrong) {
-    let judged = |turn: &trellis::model::ids::TurnId, message: &trellis::model::ids::MessageId| {
+fn nothing_overtaken(
+    world: &World,
+    run: &RunRecord,
+    pairs: &[PairRecord],
+    implementer: &Conversation,
+    wrong: &mut Wrong,
+) {
+    // Where the end of a file was lost, a later answer that was reviewed may not be there any more: the one before it has
+    // been judged when it was relayed.
+    let whole = !world.struck.contains_key(&Ingredient::LostTail);
+    let judged = |turn: &TurnId, message: &MessageId| {
         pairs.iter().any(|pair| {
-            pair.reviewed.as_ref().is_some_and(|reviewed| &reviewed.turn_id == turn && &reviewed.message_id == message)
+            let relayed = pair.outbox.iter().any(|entry| {
+                entry.purpose == Purpose::ToReviewer
+                    && entry.state == EntryState::Delivered
+                    && entry.source_turn_id.as_ref() == Some(turn)
+                    && entry.source_message_id.as_ref() == Some(message)
+            });
+            let newest = pair.reviewed.as_ref();
+            newest.is_some_and(|reviewed| &reviewed.turn_id == turn && &reviewed.message_id == message)
+                || (!whole && relayed)
         })
     };
     let by_person = run.phases.iter().any(|attempt| {
