@@ -283,7 +283,7 @@ fn s3_a_second_process_is_refused_by_pid_and_may_look() {
     let mut line = String::new();
     std::io::BufRead::read_line(&mut std::io::BufReader::new(driver.0.stdout.take().unwrap()), &mut line).unwrap();
     let pid = format!("pid {}", driver.0.id());
-    let start = ["run", "start", "--implementer", "claude:any", "--reviewer", "codex:any"];
+    let start = ["run", "start", "--headless", "--implementer", "claude:any", "--reviewer", "codex:any"];
     for words in [&["drive"][..], &["demo", "--headless"], &start] {
         let output = run(home, words);
         assert_code(&output, 1, &words.join(" "));
