@@ -209,7 +209,7 @@ impl Simulation {
     }
 
     fn need(&self) -> Option<PauseReason> {
-        self.of_run(|run, pair| person::asked(run, pair))?
+        self.of_run(person::asked)?
     }
 
     /// Looks something up in the newest run and its pair.
