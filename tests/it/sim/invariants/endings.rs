@@ -157,7 +157,7 @@ fn nothing_overtaken(
         run.outbox.iter().filter(|entry| entry.purpose == Purpose::Advance && entry.state == EntryState::Delivered)
     {
         let Some(at) = entry.delivered_turn_id.as_ref().and_then(|turn| implementer.turn_index(turn)) else { continue };
-        let before = implementer.turns[..at].iter().rev().find(|turn| turn.is_answered());
+        let before = implementer.turns.iter().take(at).rev().find(|turn| turn.is_answered());
         let Some(turn) = before else { continue };
         let Some(answer) = &turn.answer else { continue };
         let first =
