@@ -18,6 +18,19 @@ fn goes_to(terminal: &Terminal, key: &str, window: &str) {
     terminal.tmux(&["select-window", "-t", "t:0"]);
 }
 
+/// Moves to the row of an agent's session. The rows change places while the sessions are looked at.
+fn select(terminal: &Terminal, agent: &str) {
+    let names = |line: &str| line.chars().take(46).collect::<String>().contains(agent);
+    terminal.wait(&format!("the row of {agent}"), |screen| {
+        let own = screen.lines().position(names);
+        let at = screen.lines().position(|line| line.starts_with('▸'));
+        if own != at {
+            terminal.keys(&[if own > at { "j" } else { "k" }]);
+        }
+        own.is_some() && own == at
+    });
+}
+
 /// A run of both stand-ins that waits for its first answer, with its screen open: claude is in window 1, codex in window 2.
 fn begun(size: (u16, u16)) -> Option<Terminal> {
     let terminal = launch::terminal(size)?;
@@ -55,15 +68,10 @@ fn keys_that_go_to_the_panes_of_a_run_and_of_a_session() {
         // The other way round, so that it is not the one that was in front last.
         goes_to(&terminal, "t", "1");
         terminal.press_then(&["2"], "the sessions", |screen| screen.contains("live of"));
-        let is_on = |screen: &str, agent: &str| {
-            let row = screen.lines().find(|line| line.starts_with('▸')).unwrap_or_default();
-            row.chars().take(46).collect::<String>().contains(agent)
-        };
-        let (own, other, next) =
-            if is_on(&terminal.screen(), "claude") { ("1", "2", "codex") } else { ("2", "1", "claude") };
-        goes_to(&terminal, "t", own);
-        terminal.press_then(&["j"], "the next row", |screen| is_on(screen, next));
-        goes_to(&terminal, "t", other);
+        for (agent, window) in [("claude", "1"), ("codex", "2"), ("claude", "1")] {
+            select(&terminal, agent);
+            goes_to(&terminal, "t", window);
+        }
         terminal.press_until(&["q", "q"], "the end", |screen| screen.contains("ended 0"));
     }
 }
