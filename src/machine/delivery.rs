@@ -13,7 +13,7 @@ use super::common::Loop;
 use super::draft::{Draft, fresh, later};
 use super::session::{self, Busy, IdleVerdict};
 use super::wire::{self, Wire};
-use super::{Delivery, Effect, SentReport, Side, Step, TranscriptFact, words};
+use super::{Delivery, Effect, SentReport, Side, Step, TranscriptFact, guard, words};
 use crate::model::event::{Decision, Ground};
 use crate::model::ids::{RecordKey, Role};
 use crate::model::outbox::{Entry, EntryState, Purpose, TranscriptMark};
@@ -173,8 +173,10 @@ pub(super) fn wake_when_free<R: Loop>(draft: &mut Draft<'_, R>, role: Role, idle
         match busy {
             Busy::Quiet(at) => draft.wake(*at),
             Busy::Says | Busy::Dialog(_) => draft.recheck(role),
-            Busy::Turn | Busy::Question(_) | Busy::QueuedPrompt | Busy::Background(_) | Busy::InFlight(_) => {
-                draft.keep_an_eye_on(role);
+            Busy::Turn | Busy::Question(_) | Busy::QueuedPrompt | Busy::Background(_) => draft.keep_an_eye_on(role),
+            // A message that lies in the queue of a program that has ended stays there until somebody starts it again.
+            Busy::InFlight(_) => {
+                guard::gone(draft, role);
             }
         }
     }

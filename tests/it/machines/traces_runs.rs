@@ -252,6 +252,20 @@ fn a_queue_whose_codex_has_ended_is_not_waited_for_without_an_end() {
     assert_eq!((world.pair().round_count, world.sent(R).len()), (1, 1));
 }
 
+/// The same with a message of a review that was stopped: who waits for it asks for the program that holds it.
+#[test]
+fn a_queue_with_a_message_of_a_stopped_review_is_not_waited_for_without_an_end() {
+    let mut world = run_in_review(RunConfig::default());
+    world.answer(R, "The key is missing.");
+    world.wait(4);
+    world.implementer.on_its_way = OnItsWay::Queued;
+    world.control(&Control::Skip).unwrap();
+    world.wait(4);
+    world.kill_agent(I);
+    world.wait(100);
+    assert_eq!(world.run().paused_reason, Some(PauseReason::AgentGone), "{:?}", world.run());
+}
+
 /// Followed before anything was sent to it: nothing of ours is asked again in the new conversation, so the pair waits for
 /// a prompt of a person there, says so, and is not paused by it.
 #[test]
