@@ -1,6 +1,8 @@
 //! `trellis demo`: scripted agents in a home of their own, with the dashboard or without it.
 //! The script and its play are `agent::scripted`; the loop is the same as for real agents.
 
+use std::fs::Permissions;
+use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 
 use super::drive::{self, End, Listener, is_stop_of};
@@ -109,7 +111,8 @@ fn demo_home_around() -> Option<PathBuf> {
 
 /// A folder of its own: a demo never lives in the person's real home.
 fn own_folder() -> Result<PathBuf, Failure> {
-    let folder = tempfile::Builder::new().prefix(home::OWN_FOLDER).tempdir();
+    let for_the_person_alone = Permissions::from_mode(0o700);
+    let folder = tempfile::Builder::new().prefix(home::OWN_FOLDER).permissions(for_the_person_alone).tempdir();
     folder
         .map(tempfile::TempDir::keep)
         .map_err(|error| Failure::refused(format!("can't make a folder for the demo ({error}); name one with --home")))

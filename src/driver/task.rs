@@ -18,6 +18,9 @@ use crate::supervise::{Shutdown, Supervisor};
 /// tick: nothing more is done while nothing happens.
 const LONGEST_SLEEP: Duration = Duration::from_secs(15);
 
+/// Outcomes, and requests, that are taken in before the next projection is made.
+const AT_ONCE: usize = 64;
+
 /// How long the end waits for a send sequence that runs.
 const LAST_WAIT: Duration = Duration::from_secs(3);
 
@@ -55,6 +58,7 @@ pub async fn drive<R: Records, T: Transcripts, A: Agents>(
     task.hand_out();
     loop {
         let sleep = task.sleep();
+        let mut is_last = false;
         tokio::select! {
             biased;
             _ = shutdown.wait() => break,
@@ -62,15 +66,17 @@ pub async fn drive<R: Records, T: Transcripts, A: Agents>(
                 Some(outcome) => task.input(Input::Outcome(Box::new(outcome))),
                 None => has_outcomes = false,
             },
-            request = task.line.requests.recv() => match request {
-                Some(request) => if task.request(request) { break },
-                None => break,
-            },
+            request = task.line.requests.recv() => is_last = request.is_none_or(|request| task.request(request)),
             hint = hints.recv(), if has_hints => match hint {
                 Some(()) => task.input(Input::Hint),
                 None => has_hints = false,
             },
             () = tokio::time::sleep(sleep) => task.input(Input::Tick),
+        }
+        is_last = is_last || task.gather(&mut outcomes);
+        task.hand_out();
+        if is_last {
+            break;
         }
     }
     task.refuse_waiting();
@@ -122,7 +128,24 @@ impl<R: Records, T: Transcripts, A: Agents> Task<R, T, A> {
 
     fn input(&mut self, input: Input) {
         self.core.input(input, (self.clock)());
-        self.hand_out();
+    }
+
+    /// Takes in what came meanwhile, outcomes and requests in turns: a busy driver makes one projection of it all, and no
+    /// order waits for the last of the outcomes. True when it was the last request.
+    fn gather(&mut self, outcomes: &mut mpsc::Receiver<Outcome>) -> bool {
+        for _ in 0..AT_ONCE {
+            let (outcome, request) = (outcomes.try_recv().ok(), self.line.requests.try_recv().ok());
+            if outcome.is_none() && request.is_none() {
+                break;
+            }
+            if let Some(outcome) = outcome {
+                self.input(Input::Outcome(Box::new(outcome)));
+            }
+            if request.is_some_and(|request| self.request(request)) {
+                return true;
+            }
+        }
+        false
     }
 
     /// True when it was the last one.
@@ -133,18 +156,9 @@ impl<R: Records, T: Transcripts, A: Agents> Task<R, T, A> {
                 self.waiting.insert(self.next_ticket, answer);
                 self.input(Input::Command { ticket: self.next_ticket, command });
             }
-            Request::Show(shown) => {
-                self.core.show(shown, (self.clock)());
-                self.hand_out();
-            }
-            Request::Complain(words) => {
-                self.core.complain(words, (self.clock)());
-                self.hand_out();
-            }
-            Request::LookAround => {
-                self.core.observe_all((self.clock)());
-                self.hand_out();
-            }
+            Request::Show(shown) => self.core.show(shown, (self.clock)()),
+            Request::Complain(words) => self.core.complain(words, (self.clock)()),
+            Request::LookAround => self.core.observe_all((self.clock)()),
             Request::TakeOver(answer) => {
                 let _ = answer.send(Reply::Done { record: None, note: "this process drives already".to_owned() });
             }

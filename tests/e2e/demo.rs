@@ -365,6 +365,10 @@ fn a_demos_home_is_private_and_found_by_the_environment() {
     let own = folder.path().join("own");
     assert_code(&around(&own), 0, "a home that is to be the person's");
     assert!(!own.exists(), "nothing is played in it");
+    let made = fs::read_dir(folder.path()).unwrap().map(|entry| entry.unwrap());
+    let made: Vec<_> = made.filter(|entry| entry.file_name().to_string_lossy().starts_with("trellis-demo-")).collect();
+    assert_eq!(made.len(), 1, "its own folder: {made:?}");
+    assert_eq!(made[0].metadata().unwrap().permissions().mode() & 0o777, 0o700);
 }
 
 #[test]

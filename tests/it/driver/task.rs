@@ -13,12 +13,13 @@ use trellis::driver::viewer::{Ended, LookOnly, NoAgents, ReadRecords, Shelf, vie
 use trellis::model::command::{Command, NewRun, RefusalKind, Reply};
 use trellis::model::config::RunConfig;
 use trellis::model::event::{Event, EventKind};
+use trellis::model::ids::Agent;
 use trellis::model::reach::{InputBox, LiveStatus, OnItsWay, ProcessFact, Reach, Ticks, Transport};
 use trellis::model::session::SessionState;
 use trellis::projection::DriverFact;
 use trellis::supervise::Supervisor;
 
-use super::world::{Disk, Journal, MemRecords, MemTranscripts, World, claude, codex};
+use super::world::{Disk, Journal, MemRecords, MemTranscripts, World, claude, codex, session};
 
 /// Agents that are there and free.
 pub struct Free(pub mpsc::Sender<Outcome>);
@@ -26,22 +27,26 @@ pub struct Free(pub mpsc::Sender<Outcome>);
 impl Agents for Free {
     fn begin(&mut self, job: Job) {
         if let Job::Probe(ask) = job {
-            let reach = Reach {
-                at: trellis::clock::now(),
-                transport: Some(Transport::Scripted),
-                process: ProcessFact::Alive { pid: 1, started_at: None },
-                status: LiveStatus::Idle,
-                ticks: Ticks::all_hold(),
-                input: InputBox::Empty,
-                on_its_way: OnItsWay::No,
-                replaced_by: None,
-                sign: None,
-                seen: None,
-                place: "scripted".to_owned(),
-                last_words: String::new(),
-            };
-            let _ = self.0.try_send(Outcome::Probed(ask.session, Box::new(reach)));
+            let _ = self.0.try_send(Outcome::Probed(ask.session, Box::new(free())));
         }
+    }
+}
+
+/// How an agent is that is there and free.
+fn free() -> Reach {
+    Reach {
+        at: trellis::clock::now(),
+        transport: Some(Transport::Scripted),
+        process: ProcessFact::Alive { pid: 1, started_at: None },
+        status: LiveStatus::Idle,
+        ticks: Ticks::all_hold(),
+        input: InputBox::Empty,
+        on_its_way: OnItsWay::No,
+        replaced_by: None,
+        sign: None,
+        seen: None,
+        place: "scripted".to_owned(),
+        last_words: String::new(),
     }
 }
 
@@ -75,6 +80,41 @@ fn orders_are_answered_and_the_task_ends_when_told() {
     assert_eq!(world.disk.borrow().runs.len(), 1);
     let late = block_on(handle.send(Command::LookNow));
     assert!(matches!(late, Reply::Refused(_)), "nobody is there any more");
+}
+
+/// What waits is taken in together: a driver of many records makes one projection of it, not one for each.
+#[test]
+fn orders_that_wait_are_all_carried_out_before_one_projection_shows_them() {
+    let world = World::new();
+    let records = MemRecords { disk: world.disk.clone(), journal: Journal::default() };
+    let (outcome, outcomes) = mpsc::channel(64);
+    let (_hint, hints) = mpsc::channel(8);
+    let (handle, end) = line();
+    let now = trellis::clock::now();
+    let core = Core::start(records, MemTranscripts(world.talks.clone()), Free(outcome), Options::default(), now);
+    let supervisor = Supervisor::new();
+    let task = drive(core, end, Edges { outcomes, hints }, supervisor.token(), trellis::clock::now);
+    let order = |number: u32| {
+        let (implementer, reviewer) =
+            (session(Agent::Claude, &format!("c-{number}")), session(Agent::Codex, &format!("x-{number}")));
+        let run = NewRun { implementer, reviewer, config: RunConfig::default() };
+        handle.send(Command::CreateRun(run))
+    };
+    let client = async {
+        let (first, second, third) = (
+            async { tokio::join!(order(1), order(2), order(3), order(4), order(5)) },
+            async { tokio::join!(order(6), order(7), order(8), order(9), order(10)) },
+            async { tokio::join!(order(11), order(12), order(13), order(14), order(15)) },
+        );
+        let replies = tokio::join!(first, second, third);
+        handle.shutdown().await;
+        replies
+    };
+    let (replies, _) = block_on(async { tokio::join!(client, task) });
+    assert!(matches!(replies.0.0, Reply::Done { .. }), "{replies:?}");
+    assert_eq!(world.disk.borrow().runs.len(), 15, "{replies:?}");
+    assert_eq!(handle.projection().runs.len(), 15);
+    assert!(handle.projection().seq < 10, "{} projections for 15 orders", handle.projection().seq);
 }
 
 #[test]
