@@ -50,6 +50,7 @@ pub fn frame(app: &mut App, theme: &Theme, symbols: Symbols, buffer: &mut Buffer
         painter.row(Rect { height: area.height.min(1), ..area }, &Row::plain(words));
     } else {
         whole(app, &mut painter, area, &times);
+        over_the_page(app, &mut painter, area);
     }
     let cursor = painter.cursor;
     app.hits = painter.hits;
@@ -78,6 +79,20 @@ fn whole(app: &mut App, painter: &mut Painter<'_>, area: Rect, times: &Times) {
             page.paint(painter, area);
         }
     }
+}
+
+/// A question, and a line that is typed, on a short terminal: over the page, for nothing that takes every key may be out of
+/// view. Where it does not fit its first rows are shown.
+fn over_the_page(app: &App, painter: &mut Painter<'_>, area: Rect) {
+    if area.height >= SHORT {
+        return;
+    }
+    let most = usize::from(area.height);
+    let rows = footer::instead(app, usize::from(area.width.saturating_sub(2)), most).unwrap_or_default();
+    let height = columns(rows.len()).min(area.height);
+    let place = Rect { y: area.bottom() - height, height, ..area };
+    painter.blank(place);
+    painter.rows(place, &rows);
 }
 
 /// The topmost thing over the screen that is no question.

@@ -41,6 +41,17 @@ impl<'a> Painter<'a> {
         }
     }
 
+    /// Takes away what was drawn there.
+    pub fn blank(&mut self, area: Rect) {
+        for y in area.y..area.bottom() {
+            for x in area.x..area.right() {
+                if let Some(cell) = self.buffer.cell_mut((x, y)) {
+                    cell.reset();
+                }
+            }
+        }
+    }
+
     /// One row: a margin column on both sides, the left one for the cursor.
     pub fn row(&mut self, area: Rect, row: &Row) {
         if area.width == 0 || area.height == 0 {

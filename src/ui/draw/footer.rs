@@ -54,18 +54,24 @@ pub fn with_said(app: &App, columns: usize, lines: usize, keys: Vec<Row>) -> Vec
         (true, false) => lines.max(2),
     };
     let mut rows = wrap(&[toned(tone, &said.words)], columns, &[toned(tone, mark)]);
-    if rows.len() > most {
-        rows.truncate(most);
-        if let Some(last) = rows.last_mut() {
-            let words: String = last.body.iter().map(Span::text).collect();
-            let room = columns.saturating_sub(spans_width(&last.lead) + 1);
-            last.body = vec![toned(tone, format!("{}…", head(&words, room)))];
-        }
-    }
+    cut(&mut rows, most, tone, columns);
     if app.size.1 >= SHORT {
         rows.extend(keys);
     }
     rows
+}
+
+/// Leaves `most` rows; the last one says that there was more.
+pub fn cut(rows: &mut Vec<Row>, most: usize, tone: Tone, columns: usize) {
+    if rows.len() <= most {
+        return;
+    }
+    rows.truncate(most);
+    if let Some(last) = rows.last_mut() {
+        let words: String = last.body.iter().map(Span::text).collect();
+        let room = columns.saturating_sub(spans_width(&last.lead) + 1);
+        last.body = vec![toned(tone, format!("{}…", head(&words, room)))];
+    }
 }
 
 fn screen_keys(app: &App, columns: usize, lines: usize) -> Vec<Row> {
@@ -160,7 +166,7 @@ fn is_needed(app: &App) -> bool {
 const MOST_ASKED: usize = 5;
 
 /// What stands in the footer's place: a question, the line that is typed.
-fn instead(app: &App, columns: usize, lines: usize) -> Option<Vec<Row>> {
+pub fn instead(app: &App, columns: usize, lines: usize) -> Option<Vec<Row>> {
     match app.over.last() {
         Some(Over::Question(question)) => {
             return Some(

@@ -175,7 +175,7 @@ pub fn needed(app: &App, run: &RunView, banner: &Banner, columns: usize, room: u
         rows.push(Row::blank());
     }
     // What can be done stays in view; facts give way.
-    rows.truncate(room.saturating_sub(offers.len()).max(1));
+    footer::cut(&mut rows, room.saturating_sub(offers.len()).max(1), Tone::Text, columns);
     rows.extend(offers);
     rows
 }

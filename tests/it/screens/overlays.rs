@@ -1,6 +1,6 @@
 //! The keymap and what lies over a screen: each key of each table does something there, and the table says each that does.
 
-use trellis::projection::Projection;
+use trellis::projection::{Projection, RunView};
 use trellis::ui::app::{Effect, Exit, Msg, Over};
 use trellis::ui::key::Key;
 use trellis::ui::keymap::{Keymap, Place};
@@ -147,4 +147,48 @@ fn what_was_written_is_kept_when_the_editor_is_left() {
     assert!(rig.app.over.is_empty());
     rig.press("w Enter");
     assert!(rig.text().contains("Hi"), "{}", rig.text());
+}
+
+fn near_miss() -> RunView {
+    scenes::banners().into_iter().find(|(name, _)| *name == "near_miss").unwrap().1
+}
+
+/// What takes every key is in view at every size at which there is a screen, its beginning at least.
+#[test]
+fn a_question_is_in_view_on_the_shortest_terminal() {
+    for size in [(20, 6), (20, 8), (20, 10), (24, 13), (38, 6), (38, 7), (38, 8), (38, 20), (120, 13)] {
+        for (open, key) in [("", "x"), ("Enter", "x"), ("Enter", "s")] {
+            let mut rig = Rig::new(scenes::one(near_miss()), size);
+            rig.press(open);
+            rig.press(key);
+            let Some(Over::Question(question)) = rig.app.over.last() else { panic!("{key} asks nothing at {size:?}") };
+            let asked = question.words.clone();
+            let words: String = asked.split_whitespace().collect();
+            let shown: String = rig.text().split_whitespace().collect();
+            let room = usize::from(size.0 - 2) * usize::from(size.1);
+            if asked.chars().count() + usize::from(size.1) * 8 < room {
+                assert!(shown.contains(&words), "{key} at {size:?}: {}", rig.text());
+            } else {
+                let first: String = words.chars().take(20).collect();
+                assert!(shown.contains(&first), "{key} at {size:?}: {}", rig.text());
+            }
+        }
+    }
+}
+
+/// A sentence that a short terminal cuts says that it goes on.
+#[test]
+fn a_banner_that_is_cut_says_so() {
+    let told = |rows| {
+        let mut run = near_miss();
+        run.banner.as_mut().unwrap().lines =
+            vec!["codex wrote “Verdict: LGTM, mostly.”: close to LGTM, but not it.".to_owned()];
+        let mut rig = Rig::new(scenes::one(run), (38, rows));
+        rig.press("Enter");
+        rig.text()
+    };
+    let whole = told(20);
+    assert!(whole.contains("but not it."), "{whole}");
+    let cut = told(10);
+    assert!(!cut.contains("but not it.") && cut.contains("LGTM,…"), "{cut}");
 }
