@@ -55,7 +55,10 @@ fn mistakes_are_one_line_and_code_2() {
         (&["run", "show"], "<ID>"),
         (&["run", "start"], "trellis run start --help says"),
         (&["--home", "run", "run", "verify"], "trellis run verify --help says"),
-        (&["session"], "trellis session needs one of new, list, reach; trellis session --help"),
+        (
+            &["session"],
+            "trellis session needs one of new, list, reach, transcript, rename, put-away, take-back, bring-back, send; trellis",
+        ),
         (&["verdict"], "trellis verdict --help says"),
     ];
     for (words, expected) in cases {
