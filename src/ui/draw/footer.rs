@@ -34,8 +34,7 @@ pub fn viewer_rows(app: &App, columns: usize) -> Option<Vec<Row>> {
         DriverFact::Elsewhere { pid: Some(pid), .. } => format!("process {pid} drives this home; this is a view"),
         DriverFact::Elsewhere { pid: None, .. } => "another process drives this home; this is a view".to_owned(),
         DriverFact::Nobody => {
-            "nobody drives this home: nothing moves before an order; your first one here makes this the driver"
-                .to_owned()
+            "nobody drives this home; this is a view until your first order makes it the driver".to_owned()
         }
     };
     Some(wrap(&[text(words)], columns, &[]))
