@@ -5,6 +5,7 @@ use std::fs;
 use std::io::Write as _;
 use std::os::unix::fs::{DirBuilderExt as _, MetadataExt as _};
 use std::path::{Path, PathBuf};
+use std::time::{Duration, UNIX_EPOCH};
 
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
@@ -200,12 +201,19 @@ pub fn prepare(root: &Path, wanted: Option<Wanted<'_>>, now: Timestamp) -> Resul
 
 /// What is still missing after the cast: folders, the first lines of the transcripts, and last the configuration.
 fn furnish(stage: &Stage) -> Result<(), String> {
-    for part in &stage.parts {
+    for (at, part) in stage.parts.iter().enumerate() {
         make_folder(Path::new(&part.player.who.cwd))?;
         if let Some(folder) = part.transcript.parent() {
             make_folder(folder)?;
         }
         write_whole(&part.transcript, &part.player.opening(stage.created_at))?;
+        // One after another, also for a clock that does not tell them apart: sessions are listed by it.
+        let since_1970 = u64::try_from(stage.created_at.as_millisecond()).unwrap_or_default();
+        let dated =
+            UNIX_EPOCH + Duration::from_millis(since_1970.saturating_add(u64::try_from(at).unwrap_or_default()));
+        let file = fs::File::options().append(true).open(&part.transcript);
+        file.and_then(|file| file.set_modified(dated))
+            .map_err(|error| format!("can't date {}: {error}", part.transcript.display()))?;
     }
     let config = format!(
         "# A demo's home: its agents are scripted and live below this folder.\n\
