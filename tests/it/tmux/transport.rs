@@ -89,8 +89,13 @@ fn d15_what_looks_like_a_command_arrives_as_text() {
     let Some(rig) = Rig::start(&[]) else { return };
     let texts = ["/clear the cache first", "!important", "# Findings", "@src/a.rs is wrong", "ends in a \\"];
     for (at, text) in texts.into_iter().enumerate() {
-        rig.wait("its end of the turn before", || session().probe(&rig.settings(), None).status == LiveStatus::Idle);
-        entered(&rig.send(text));
+        // It may still be at the turn before, or begin it only now: then nothing is typed, and it is tried again.
+        let mut report = SendReport::default();
+        rig.wait("its end of the turn before", || {
+            report = rig.send(text);
+            report.stopped.as_deref() != Some("claude is busy")
+        });
+        entered(&report);
         rig.wait("the message", || rig.submitted().len() > at);
         let got = &rig.submitted()[at];
         assert!(fold(got).ends_with(&fold(text)));
