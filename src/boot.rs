@@ -10,6 +10,7 @@ mod glance;
 mod health;
 mod screen;
 mod tell;
+mod there;
 
 use std::ffi::OsString;
 use std::fs;

@@ -3,14 +3,19 @@
 
 use std::io;
 
+use futures_util::StreamExt as _;
 use http_body_util::{BodyExt as _, Full, Limited};
 use hyper::body::{Bytes, Incoming};
-use hyper::client::conn::http1;
-use hyper::header::{CONTENT_TYPE, HOST};
+use hyper::client::conn::http1::{self, Connection, SendRequest};
+use hyper::header::{CONNECTION, CONTENT_TYPE, HOST, SEC_WEBSOCKET_KEY, SEC_WEBSOCKET_VERSION, UPGRADE};
 use hyper::{Method, Request, Response, StatusCode};
 use hyper_util::rt::TokioIo;
+use serde::de::DeserializeOwned;
 use serde_json::Value;
 use tokio::net::UnixStream;
+use tokio_tungstenite::WebSocketStream;
+use tokio_tungstenite::tungstenite::handshake::client::generate_key;
+use tokio_tungstenite::tungstenite::protocol::{Role, WebSocketConfig};
 
 use crate::model::command::{Command, Reply};
 use crate::paths::Home;
@@ -90,6 +95,61 @@ pub async fn events(home: &Home, since: Option<u64>, mut tell: impl FnMut(Value)
     .await
 }
 
+/// Tells what the driver shows (a projection), now and after each change, until it ends or `tell` says that it is enough.
+/// Of changes that come faster than they are taken the newest is told.
+///
+/// # Errors
+/// Nobody listens, the line breaks, or what comes is no projection as this program knows it.
+pub async fn projections<P: DeserializeOwned>(home: &Home, mut tell: impl FnMut(P) -> bool) -> Result<(), CallError> {
+    let (mut sender, line) = connect(home).await?;
+    let request = Request::builder().uri("/api/v1/projection/ws").header(HOST, "trellis");
+    let request = request.header(CONNECTION, "upgrade").header(UPGRADE, "websocket");
+    let request = request.header(SEC_WEBSOCKET_VERSION, "13").header(SEC_WEBSOCKET_KEY, generate_key());
+    let request = request.body(Full::default()).map_err(|error| CallError::Broken(error.to_string()))?;
+    let told = async {
+        let answer = sender.send_request(request).await?;
+        if answer.status() != StatusCode::SWITCHING_PROTOCOLS {
+            return Err(CallError::Broken(answer.status().as_str().to_owned()));
+        }
+        let opened = TokioIo::new(hyper::upgrade::on(answer).await?);
+        let config = WebSocketConfig::default().max_message_size(Some(MOST)).max_frame_size(Some(MOST));
+        let mut socket = WebSocketStream::from_raw_socket(opened, Role::Client, Some(config)).await;
+        while let Some(message) = socket.next().await {
+            let message = message.map_err(|error| CallError::Broken(error.to_string()))?;
+            if !message.is_text() {
+                continue;
+            }
+            let shown = serde_json::from_slice(&message.into_data());
+            if !tell(shown.map_err(|error| CallError::Broken(error.to_string()))?) {
+                break;
+            }
+        }
+        Ok(())
+    };
+    let (mut line, mut told) = (std::pin::pin!(line.with_upgrades()), std::pin::pin!(told));
+    tokio::select! {
+        biased;
+        told = &mut told => told,
+        // It has become a WebSocket, or has closed: what was said before is still to be read.
+        _ = &mut line => told.await,
+    }
+}
+
+/// A line to whoever listens.
+async fn connect(home: &Home) -> Result<(Sender, Line), CallError> {
+    let broken = |error: io::Error| CallError::Broken(error.to_string());
+    let stream = socket::connect(home).map_err(|error| match error.kind() {
+        io::ErrorKind::NotFound | io::ErrorKind::ConnectionRefused => CallError::Nobody,
+        _ => broken(error),
+    })?;
+    stream.set_nonblocking(true).map_err(broken)?;
+    let stream = UnixStream::from_std(stream).map_err(broken)?;
+    Ok(http1::handshake(TokioIo::new(stream)).await?)
+}
+
+type Sender = SendRequest<Full<Bytes>>;
+type Line = Connection<TokioIo<UnixStream>, Full<Bytes>>;
+
 /// Sends a request, and does something with its answer while the line is kept going.
 async fn with_answer<T>(
     home: &Home,
@@ -98,14 +158,7 @@ async fn with_answer<T>(
     body: Vec<u8>,
     work: impl AsyncFnOnce(Response<Incoming>) -> Result<T, CallError>,
 ) -> Result<T, CallError> {
-    let broken = |error: io::Error| CallError::Broken(error.to_string());
-    let stream = socket::connect(home).map_err(|error| match error.kind() {
-        io::ErrorKind::NotFound | io::ErrorKind::ConnectionRefused => CallError::Nobody,
-        _ => broken(error),
-    })?;
-    stream.set_nonblocking(true).map_err(broken)?;
-    let stream = UnixStream::from_std(stream).map_err(broken)?;
-    let (mut sender, line) = http1::handshake(TokioIo::new(stream)).await?;
+    let (mut sender, line) = connect(home).await?;
     let request = Request::builder().method(method).uri(path).header(HOST, "trellis");
     let request = request.header(CONTENT_TYPE, "application/json").body(Full::new(Bytes::from(body)));
     let request = request.map_err(|error| CallError::Broken(error.to_string()))?;

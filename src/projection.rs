@@ -49,6 +49,9 @@ pub struct Projection {
     pub unread: usize,
     /// Who drives this home.
     pub driver: DriverFact,
+    /// Another process drives and tells what it shows: what is ordered here is done there.
+    #[serde(default)]
+    pub takes_orders: bool,
     /// The home's folder, for people.
     pub home: String,
     /// Things said once: disk errors, quarantined files, a watcher's fall-back. Newest last.

@@ -9,6 +9,7 @@ pub mod app;
 pub mod change;
 pub mod compare;
 pub mod draw;
+mod drives;
 pub mod dump;
 pub mod editor;
 mod elsewhere;

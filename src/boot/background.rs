@@ -156,16 +156,24 @@ pub async fn end(home: &Home, claim: &Claim) -> Result<(), String> {
 /// Where a driver in the background has the home: asks it to end and drives here from then on. A driver that somebody
 /// sits in front of is left alone.
 pub(super) fn come_back(home: &Home, handle: &Handle, call: mpsc::Sender<Outside>, supervisor: &Supervisor) {
-    let Some(claim) = driver(home) else { return };
+    if driver(home).is_some() {
+        take_over(home, handle, call, supervisor);
+    }
+}
+
+/// A viewer drives from now on, if nobody does, or one in the background does and ends for it. What comes of it is said.
+pub(super) fn take_over(home: &Home, handle: &Handle, call: mpsc::Sender<Outside>, supervisor: &Supervisor) {
     let (home, handle) = (home.clone(), handle.clone());
-    supervisor.spawn("come back", async move {
+    supervisor.spawn("take over", async move {
         let say = async |words: String, is_error: bool| {
             // A screen that is gone needs no word.
             let _ = call.send(Outside::Say { words, is_error }).await;
         };
-        say(format!("takes over from process {}, which drives in the background", claim.pid), false).await;
-        if let Err(why) = end(&home, &claim).await {
-            return say(format!("{why}: this is a view; {} tries again", home.command("drive --stop")), true).await;
+        if let Some(claim) = driver(&home) {
+            say(format!("takes over from process {}, which drives in the background", claim.pid), false).await;
+            if let Err(why) = end(&home, &claim).await {
+                return say(format!("{why}: this is a view; {} tries again", home.command("drive --stop")), true).await;
+            }
         }
         match handle.take_over().await {
             Reply::Done { note, .. } => say(note, false).await,

@@ -12,7 +12,7 @@ use tokio::sync::mpsc;
 
 use super::archive::Disk;
 use super::engine::How;
-use super::{Ground, Place, background};
+use super::{Ground, Place, background, there};
 use crate::agent::Transports;
 use crate::agent::scripted::world::World;
 use crate::clock;
@@ -194,7 +194,8 @@ impl Crew {
             let agents = LookOnly(Transports::new(self.ground.transports(), tell, self.supervisor.clone()));
             let core = Core::start(records, transcripts, agents, options, clock::now());
             let edges = Edges { outcomes, hints };
-            let (given, answer) = match view(core, line, edges, self.supervisor.token(), clock::now).await {
+            let theirs = there::follow(&self.ground.home, &self.supervisor);
+            let (given, answer) = match view(core, line, edges, theirs, self.supervisor.token(), clock::now).await {
                 Ended::Shutdown => return None,
                 Ended::TakeOver(line, answer) => (line, answer),
             };

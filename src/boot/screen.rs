@@ -13,7 +13,7 @@ use tokio::sync::{mpsc, oneshot, watch};
 use super::Ground;
 use super::engine::Engine;
 use super::tell::Seat;
-use super::{background, glance};
+use super::{background, glance, there};
 use crate::agent::scripted::home::Part;
 use crate::agent::{Settings as Transports, by_hand, live, tmux};
 use crate::clock;
@@ -26,7 +26,7 @@ use crate::model::tempo::Tempo;
 use crate::out;
 use crate::paths::{Environment, Home};
 use crate::projection::summary::Summary;
-use crate::projection::{DriverFact, Projection, RunView, Shown};
+use crate::projection::{Projection, RunView, Shown};
 use crate::small_file;
 use crate::store::home_files::{Remembered, read_config};
 use crate::supervise::{Supervisor, Suspends, suspend_what_is_in_front};
@@ -352,18 +352,8 @@ impl ui::Engine for Driver {
     }
 
     fn send(&self, command: Command) -> oneshot::Receiver<Reply> {
-        // Who drives may have gone: the first order of a person makes this process the driver.
-        if self.handle.projection().driver == DriverFact::Nobody {
-            let (answer, answered) = oneshot::channel();
-            let handle = self.handle.clone();
-            self.supervisor.spawn("take over", async move {
-                let reply = match handle.take_over().await {
-                    Reply::Done { .. } => handle.send(command).await,
-                    refused @ Reply::Refused(_) => refused,
-                };
-                let _ = answer.send(reply);
-            });
-            return answered;
+        if self.handle.projection().takes_orders {
+            return there::order(&self.home, command, &self.supervisor);
         }
         self.handle.order(command)
     }
@@ -401,6 +391,10 @@ impl ui::Engine for Driver {
             }
         });
         answered
+    }
+
+    fn take_over(&self) {
+        background::take_over(&self.home, &self.handle, self.call.clone(), &self.supervisor);
     }
 
     fn look_ahead(&self, sides: Vec<ui::ahead::Side>) -> oneshot::Receiver<Vec<ui::ahead::Ahead>> {

@@ -1,7 +1,10 @@
-//! A second process on the same home: it shows what the records and the transcripts say, live, and never acts.
-//! When the driver is gone it offers to take over; who holds the lock is the store's knowledge.
+//! A second process on the same home: it shows what whoever drives tells, or, where nobody tells, what the records and the
+//! transcripts say; it never acts. When the driver is gone it offers to take over; who holds the lock is the store's knowledge.
 
+use std::sync::Arc;
 use std::time::Duration;
+
+use tokio::sync::watch;
 
 use super::core::{Core, Input};
 use super::handle::{Line, Request};
@@ -15,11 +18,14 @@ use crate::model::ids::{PairId, RecordKey, RunId, SessionKey, SessionRef};
 use crate::model::pair::PairRecord;
 use crate::model::run::RunRecord;
 use crate::model::session::SessionNote;
-use crate::projection::DriverFact;
+use crate::projection::{DriverFact, Projection};
 use crate::supervise::Shutdown;
 use jiff::Timestamp;
 
-/// How often the records are read anew.
+/// What whoever drives shows, at each change; `None`: nobody tells.
+pub type Theirs = watch::Receiver<Option<Arc<Projection>>>;
+
+/// How often the records are read anew while nobody tells what it shows.
 const PERIOD: Duration = Duration::from_millis(500);
 
 /// The disk as a viewer needs it.
@@ -181,11 +187,12 @@ pub async fn view<S: Shelf, T: Transcripts, A: Agents>(
     mut core: Core<ReadRecords<S>, T, LookOnly<A>>,
     mut line: Line,
     edges: Edges,
+    mut theirs: Theirs,
     mut shutdown: Shutdown,
     clock: fn() -> Timestamp,
 ) -> Ended {
     let Edges { mut outcomes, mut hints } = edges;
-    let (mut has_outcomes, mut has_hints) = (true, true);
+    let (mut has_outcomes, mut has_hints, mut has_theirs) = (true, true, true);
     let mut again = tokio::time::interval(PERIOD);
     again.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Delay);
     loop {
@@ -198,7 +205,10 @@ pub async fn view<S: Shelf, T: Transcripts, A: Agents>(
                     let reply = core.order(*command, now);
                     let _ = answer.send(reply.unwrap_or_else(|| Reply::Refused(someone_drives())));
                 }
-                Some(Request::Show(shown)) => core.show(shown, now),
+                Some(Request::Show(shown)) => {
+                    core.show(shown, now);
+                    read_anew(&mut core, now);
+                }
                 Some(Request::Complain(words)) => core.complain(words, now),
                 Some(Request::LookAround) => core.observe_all(now),
                 Some(Request::TakeOver(answer)) => {
@@ -220,7 +230,12 @@ pub async fn view<S: Shelf, T: Transcripts, A: Agents>(
                 Some(()) => core.input(Input::Hint, now),
                 None => has_hints = false,
             },
-            _ = again.tick() => look_again(&mut core, &line, now),
+            told = theirs.changed(), if has_theirs => {
+                has_theirs = told.is_ok();
+                let theirs = theirs.borrow_and_update().clone().filter(|_| has_theirs);
+                hear(&mut core, theirs, &line, now);
+            }
+            _ = again.tick(), if !core.follows() => look_again(&mut core, &line, now),
         }
         // What this process finds out is no event of the home: those come from its driver.
         drop(core.take_events());
@@ -239,10 +254,42 @@ fn look_again<S: Shelf, T: Transcripts, A: Agents>(core: &mut Core<ReadRecords<S
     if core.ports().0.refresh() {
         core.reload(now);
     }
+    hand_on_events(core, line);
+    core.input(Input::Tick, now);
+}
+
+/// Whoever drives tells what it shows, or has ceased to.
+fn hear<S: Shelf, T: Transcripts, A: Agents>(
+    core: &mut Core<ReadRecords<S>, T, A>,
+    theirs: Option<Arc<Projection>>,
+    line: &Line,
+    now: Timestamp,
+) {
+    let follows = theirs.is_some();
+    if follows != core.follows() {
+        let driver = core.ports().0.shelf.driver();
+        core.driven_by(driver);
+    }
+    core.follow(theirs, now);
+    if follows {
+        read_anew(core, now);
+        hand_on_events(core, line);
+    } else {
+        look_again(core, line, now);
+    }
+}
+
+/// Where another process tells what it shows, the records are read for a conversation alone.
+fn read_anew<S: Shelf, T: Transcripts, A: Agents>(core: &mut Core<ReadRecords<S>, T, A>, now: Timestamp) {
+    if core.follows() && core.shows_a_record() && core.ports().0.refresh() {
+        core.reload(now);
+    }
+}
+
+fn hand_on_events<S: Shelf, T: Transcripts, A: Agents>(core: &mut Core<ReadRecords<S>, T, A>, line: &Line) {
     for event in core.ports().0.shelf.events() {
         let _ = line.events.send(event);
     }
-    core.input(Input::Tick, now);
 }
 
 fn someone_drives() -> Refusal {

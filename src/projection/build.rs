@@ -25,6 +25,7 @@ pub fn projection(facts: &Facts<'_>) -> Projection {
         looking: false,
         unread: 0,
         driver: facts.driver.clone(),
+        takes_orders: false,
         home: facts.home.to_owned(),
         notices: facts.notices.to_vec(),
         runs,

@@ -62,6 +62,8 @@ actions! {
     ScrollRight = "scroll-right",
     /// Leave trellis.
     Quit = "quit",
+    /// Drive this home from now on.
+    TakeOver = "take-over",
     /// Draw everything again.
     Redraw = "redraw",
     /// Suspend.

@@ -215,6 +215,8 @@ pub enum Effect {
     Summarise(Timestamp),
     /// Hand the home to a driver in the background, then leave.
     GoOn,
+    /// Drive from now on.
+    TakeOver,
     /// Leave.
     Quit(Exit),
 }

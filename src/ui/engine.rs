@@ -35,6 +35,10 @@ pub trait Engine {
     /// Hands the home to a driver in the background. The receiver learns when that one drives, or why it does not: then
     /// everything is as it was.
     fn go_on_in_background(&self) -> oneshot::Receiver<Result<(), String>>;
+
+    /// Drives from now on, if nobody does, or a driver in the background ends for it. What comes of it is said.
+    fn take_over(&self);
+
     /// Looks for the sessions in the window that the person stands in.
     fn look_around(&self) -> oneshot::Receiver<Nearby>;
 

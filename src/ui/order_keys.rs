@@ -396,6 +396,9 @@ impl App {
 
     /// Why an action of this screen is impossible now.
     pub(super) fn why_not(&self, action: Action) -> Option<String> {
+        if action == Action::TakeOver {
+            return self.why_not_take_over();
+        }
         if action == Action::NextMatch || action == Action::PreviousMatch {
             let in_log = matches!(self.screen(), Screen::Log(_));
             let needle = if in_log { self.log_filter.text() } else { self.talk.search.needle().words() };
@@ -448,12 +451,6 @@ impl App {
         let key = offer.key.parse().ok();
         let action = key.and_then(|key| Keymap::standard_action(Place::Run, key));
         action.is_none_or(|action| self.why_not_of(action, run).is_none())
-    }
-
-    /// Why this screen gives no orders: somebody else drives.
-    #[must_use]
-    pub fn only_looks(&self) -> Option<String> {
-        self.projection.driver.refuses()
     }
 
     /// Whether there is anything to copy on this screen.

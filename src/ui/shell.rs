@@ -366,6 +366,7 @@ impl<E: Engine> Shell<E> {
             Effect::Suspend => self.suspend()?,
             Effect::Summarise(since) => self.happened = Some(self.engine.happened_since(since)),
             Effect::GoOn => self.handed = Some(self.engine.go_on_in_background()),
+            Effect::TakeOver => self.engine.take_over(),
             Effect::Quit(exit) => return Ok(Some(exit)),
         }
         Ok(None)

@@ -147,6 +147,7 @@ impl App {
             Action::ScrollLeft => self.talk.slide(false),
             Action::ScrollRight => self.talk.slide(true),
             Action::Quit => return self.quit(key),
+            Action::TakeOver => return self.take_over(),
             Action::Redraw => return vec![Effect::Redraw],
             Action::Suspend => return vec![Effect::Suspend],
             Action::HideNote => return self.hide_note(),

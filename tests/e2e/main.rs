@@ -44,4 +44,5 @@ mod terminal;
 mod terminals;
 mod uninstall;
 mod upgrade;
+mod viewers;
 mod written;

@@ -5,6 +5,7 @@ mod events;
 mod hostile;
 mod name;
 mod states;
+mod viewers;
 
 use std::sync::{Arc, Mutex};
 use std::time::Duration;

@@ -25,7 +25,7 @@ impl<R: Records, T: Transcripts, A: Agents> Core<R, T, A> {
         while let Some(key) = self.dirty.pop_first() {
             let looks = self.drives() && !self.options.records_only;
             let stepped = looks && self.look(&key, now);
-            if !looks {
+            if !looks && (!self.screen.follows() || self.screen.shows_record(&key)) {
                 self.read_sides(&key, now);
             }
             if !stepped {

@@ -26,6 +26,8 @@ pub struct Screen {
     shown: Option<Shown>,
     thread: Option<Arc<Thread>>,
     told: Option<thread::Told>,
+    /// What whoever drives shows, as long as this process follows it.
+    theirs: Option<Arc<Projection>>,
     seq: u64,
 }
 
@@ -39,6 +41,18 @@ impl Screen {
     pub fn forget(&mut self) {
         self.outdate();
         self.told = None;
+    }
+
+    /// Whether another process tells what it shows.
+    #[must_use]
+    pub const fn follows(&self) -> bool {
+        self.theirs.is_some()
+    }
+
+    /// Whether the conversation of a record is on the screen.
+    #[must_use]
+    pub fn shows_record(&self, record: &RecordKey) -> bool {
+        matches!(&self.shown, Some(Shown::Record(shown)) if shown == record)
     }
 
     /// Whether the conversation of a session is on the screen by itself.
@@ -58,6 +72,32 @@ impl<R: Records, T: Transcripts, A: Agents> Core<R, T, A> {
         self.screen.thread = None;
         self.screen.outdate();
         self.read_shown(now);
+    }
+
+    /// What whoever drives shows: it is shown here too, beside the conversation that this process looks at. Nothing else is
+    /// read or observed meanwhile. `None`: nobody tells any more, and this process looks for itself.
+    pub fn follow(&mut self, theirs: Option<Arc<Projection>>, now: Timestamp) {
+        let is_over = self.screen.follows() && theirs.is_none();
+        self.screen.theirs = theirs;
+        self.screen.outdate();
+        if is_over {
+            self.dirty = self.books.watched();
+            self.tick(now);
+            self.look_on(now);
+            self.settle(now);
+        }
+    }
+
+    /// Whether another process tells what it shows.
+    #[must_use]
+    pub const fn follows(&self) -> bool {
+        self.screen.follows()
+    }
+
+    /// Whether the conversation of some record is on the screen.
+    #[must_use]
+    pub const fn shows_a_record(&self) -> bool {
+        matches!(&self.screen.shown, Some(Shown::Record(_)))
     }
 
     /// Reads what is shown although no look does.
@@ -87,7 +127,10 @@ impl<R: Records, T: Transcripts, A: Agents> Core<R, T, A> {
         }
         let thread = self.thread(now);
         self.screen.thread.clone_from(&thread);
-        let mut made = self.make(thread, now);
+        let mut made = match self.screen.theirs.clone() {
+            Some(theirs) => self.beside(&theirs, thread),
+            None => self.make(thread, now),
+        };
         let is_same = self.screen.last.as_ref().is_some_and(|last| is_same(last, &made));
         if !is_same {
             self.screen.seq = self.screen.seq.saturating_add(1);
@@ -100,6 +143,20 @@ impl<R: Records, T: Transcripts, A: Agents> Core<R, T, A> {
             known.shown.clone_from(&known.read);
         }
         self.screen.last.clone().unwrap_or_default()
+    }
+
+    /// What whoever drives shows, as it is to be shown here.
+    fn beside(&self, theirs: &Projection, shown: Option<Arc<Thread>>) -> Projection {
+        let own = self.notices.iter().filter(|own| theirs.notices.iter().all(|their| their.text != own.text));
+        let notices = theirs.notices.iter().chain(own).cloned().collect();
+        Projection {
+            driver: self.options.driver.clone(),
+            takes_orders: true,
+            home: self.options.home.clone(),
+            notices,
+            shown,
+            ..theirs.clone()
+        }
     }
 
     fn make(&self, shown: Option<Arc<Thread>>, now: Timestamp) -> Projection {
@@ -248,11 +305,25 @@ fn is_same(last: &Projection, made: &Projection) -> bool {
         return false;
     }
     // Each field is named: one that is added is thought of here.
-    let Projection { seq: _, at: _, looking, unread, driver, home, notices, runs, sessions, launches, log, shown: _ } =
-        last;
+    let Projection {
+        seq: _,
+        at: _,
+        looking,
+        unread,
+        driver,
+        takes_orders,
+        home,
+        notices,
+        runs,
+        sessions,
+        launches,
+        log,
+        shown: _,
+    } = last;
     *looking == made.looking
         && *unread == made.unread
         && *driver == made.driver
+        && *takes_orders == made.takes_orders
         && *home == made.home
         && *notices == made.notices
         && *runs == made.runs

@@ -306,7 +306,7 @@ impl<R: Records, T: Transcripts, A: Agents> Core<R, T, A> {
 
     /// Begins an observation, or lets it wait for the one that runs.
     pub(super) fn probe(&mut self, mut ask: ProbeAsk, now: Timestamp) {
-        if !self.options.observes {
+        if !self.options.observes || self.screen.follows() {
             return;
         }
         let pause = self.options.tempo.wait(PROBE_PAUSE);

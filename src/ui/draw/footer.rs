@@ -26,16 +26,15 @@ pub fn footer(app: &App, columns: usize, lines: usize) -> Vec<Row> {
 
 /// Who drives, where it is not this process.
 pub fn viewer_rows(app: &App, columns: usize) -> Option<Vec<Row>> {
+    let is = if app.projection.takes_orders { "what you order here is done there" } else { "this is a view" };
     let words = match app.projection.driver {
         DriverFact::Here | DriverFact::Starting => return None,
         DriverFact::Elsewhere { pid: Some(pid), background: true } => {
-            format!("process {pid} drives this home in the background; this is a view")
+            format!("process {pid} drives this home in the background; {is}")
         }
-        DriverFact::Elsewhere { pid: Some(pid), .. } => format!("process {pid} drives this home; this is a view"),
-        DriverFact::Elsewhere { pid: None, .. } => "another process drives this home; this is a view".to_owned(),
-        DriverFact::Nobody => {
-            "nobody drives this home; this is a view until your first order makes it the driver".to_owned()
-        }
+        DriverFact::Elsewhere { pid: Some(pid), .. } => format!("process {pid} drives this home; {is}"),
+        DriverFact::Elsewhere { pid: None, .. } => format!("another process drives this home; {is}"),
+        DriverFact::Nobody => app.only_looks()?,
     };
     Some(wrap(&[text(words)], columns, &[]))
 }

@@ -2,6 +2,7 @@
 
 use std::cell::RefCell;
 use std::rc::Rc;
+use std::sync::Arc;
 use std::time::Duration;
 
 use tokio::sync::mpsc;
@@ -9,14 +10,14 @@ use trellis::driver::core::{Core, Options};
 use trellis::driver::handle::line;
 use trellis::driver::ports::{Agents, Job, Loaded, Outcome, Records};
 use trellis::driver::task::{Edges, drive};
-use trellis::driver::viewer::{Ended, LookOnly, NoAgents, ReadRecords, Shelf, view};
+use trellis::driver::viewer::{Ended, LookOnly, NoAgents, ReadRecords, Shelf, Theirs, view};
 use trellis::model::command::{Command, NewRun, RefusalKind, Reply};
 use trellis::model::config::RunConfig;
 use trellis::model::event::{Event, EventKind};
 use trellis::model::ids::Agent;
 use trellis::model::reach::{InputBox, LiveStatus, OnItsWay, ProcessFact, Reach, Ticks, Transport};
 use trellis::model::session::SessionState;
-use trellis::projection::DriverFact;
+use trellis::projection::{DriverFact, Notice, Projection};
 use trellis::supervise::Supervisor;
 
 use super::world::{Disk, Journal, MemRecords, MemTranscripts, World, claude, codex, session};
@@ -151,6 +152,11 @@ impl Shelf for MemShelf {
     }
 }
 
+/// Whoever drives tells nothing.
+fn nobody_tells() -> Theirs {
+    tokio::sync::watch::channel(None).1
+}
+
 #[test]
 fn a_viewer_takes_over_only_when_nobody_drives() {
     let world = World::new();
@@ -165,7 +171,7 @@ fn a_viewer_takes_over_only_when_nobody_drives() {
     let (_hint, hints) = mpsc::channel(8);
     let (_tell, outcomes) = mpsc::channel(8);
     let supervisor = Supervisor::new();
-    let task = view(core, end, Edges { outcomes, hints }, supervisor.token(), trellis::clock::now);
+    let task = view(core, end, Edges { outcomes, hints }, nobody_tells(), supervisor.token(), trellis::clock::now);
     let client = async {
         let Reply::Refused(refusal) = handle.send(Command::LookNow).await else { panic!("a viewer took an order") };
         assert!(refusal.message.contains("77"), "{refusal}");
@@ -184,6 +190,51 @@ fn a_viewer_takes_over_only_when_nobody_drives() {
     assert!(matches!(reply, Reply::Done { .. }), "{reply:?}");
 }
 
+/// What whoever drives tells is shown as it is, under this process's own word of who drives, and nothing is looked at
+/// meanwhile. When nobody tells any more, it looks for itself.
+#[test]
+fn a_viewer_shows_what_the_driver_tells_and_looks_for_itself_when_it_is_gone() {
+    let world = World::new();
+    let elsewhere = DriverFact::Elsewhere { pid: Some(77), background: false };
+    let driver = Rc::new(RefCell::new(elsewhere.clone()));
+    let records = MemRecords { disk: world.disk.clone(), journal: Journal::default() };
+    let options = Options { driver: elsewhere.clone(), observes: false, ..Options::default() };
+    let now = trellis::clock::now();
+    let shelf = ReadRecords::new(MemShelf { records, driver: driver.clone() });
+    let core = Core::start(shelf, MemTranscripts(world.talks.clone()), LookOnly(NoAgents), options, now);
+    let (handle, end) = line();
+    let (_hint, hints) = mpsc::channel(8);
+    let (_tell, outcomes) = mpsc::channel(8);
+    let (tell, theirs) = tokio::sync::watch::channel(None);
+    let supervisor = Supervisor::new();
+    let task = view(core, end, Edges { outcomes, hints }, theirs, supervisor.token(), trellis::clock::now);
+    let client = async {
+        let mut projections = handle.projections();
+        let own = projections.wait_for(|shown| shown.at.is_some()).await.unwrap().clone();
+        assert!(!own.takes_orders && !own.sessions.is_empty());
+        let notice = Notice { at: now, text: "said there".to_owned(), is_error: false };
+        let told = Projection {
+            driver: DriverFact::Here,
+            home: "there".to_owned(),
+            notices: vec![notice],
+            unread: 3,
+            ..Projection::default()
+        };
+        tell.send(Some(Arc::new(told))).unwrap();
+        let shown = projections.wait_for(|shown| shown.takes_orders).await.unwrap().clone();
+        assert_eq!((shown.unread, shown.sessions.len(), shown.notices.len()), (3, 0, 1));
+        assert_eq!((&shown.driver, shown.home.as_str()), (&elsewhere, ""), "who drives is this process's own word");
+        assert!(shown.seq > own.seq, "a screen takes it for news");
+        *driver.borrow_mut() = DriverFact::Nobody;
+        tell.send(None).unwrap();
+        let left = projections.wait_for(|shown| shown.driver == DriverFact::Nobody).await.unwrap().clone();
+        assert!(!left.takes_orders && left.sessions.len() == own.sessions.len(), "{left:?}");
+        supervisor.shutdown();
+    };
+    let ((), ended) = block_on(async { tokio::join!(client, task) });
+    assert!(matches!(ended, Ended::Shutdown));
+}
+
 /// A viewer looks whether the agents are there, as the driver does, and does nothing else to them.
 #[test]
 fn a_viewer_looks_at_sessions_before_it_says_how_they_stand() {
@@ -198,7 +249,7 @@ fn a_viewer_looks_at_sessions_before_it_says_how_they_stand() {
     let core = Core::start(ReadRecords::new(shelf), transcripts, LookOnly(Free(tell)), options, now);
     let (handle, end) = line();
     let supervisor = Supervisor::new();
-    let task = view(core, end, Edges { outcomes, hints }, supervisor.token(), trellis::clock::now);
+    let task = view(core, end, Edges { outcomes, hints }, nobody_tells(), supervisor.token(), trellis::clock::now);
     let client = async {
         let mut projections = handle.projections();
         let looked = projections
