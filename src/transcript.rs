@@ -2,6 +2,7 @@
 
 mod claude;
 mod codex;
+mod cut;
 mod failure;
 pub mod hooks;
 mod lines;

@@ -6,9 +6,11 @@ mod queue;
 mod record;
 
 use std::borrow::Cow;
+use std::sync::LazyLock;
 
 use memchr::memmem;
 
+use super::cut::{Cutter, Keep};
 use super::loose;
 use super::turns::{Call, Turns};
 use super::{failure, lines, position, raw_text, time, tools};
@@ -24,7 +26,18 @@ use record::{Block, Hunk, Input, Line, Message, QueuedCommand, ToolUseResult};
 pub(super) struct Claude {
     queue: Queue,
     background: Background,
+    cutter: Cutter,
 }
+
+/// What of a record is read: the fields of the shapes in `record`, wherever those are read from.
+static KEPT: LazyLock<Keep> = LazyLock::new(|| {
+    let block = Keep::fields::<Block<'_>>().but("input", Keep::fields::<Input<'_>>());
+    let message = Keep::fields::<Message<'_>>().but("content", Keep::each(block));
+    Keep::fields::<Line<'_>>()
+        .but("message", message)
+        .but("attachment", Keep::fields::<QueuedCommand<'_>>())
+        .but("toolUseResult", Keep::fields::<ToolUseResult<'_>>())
+});
 
 fn is_conversation(kind: &[u8]) -> bool {
     matches!(kind, b"user" | b"assistant" | b"system" | b"queue-operation")
@@ -48,7 +61,10 @@ impl Claude {
         let Some(kind) = raw_text(peek.kind) else { return false };
         let queued = kind == "attachment" && memmem::find(body, b"\"queued_command\"").is_some();
         if queued || is_conversation(kind.as_bytes()) {
-            return parsed(body, |line| self.take(turns, offset, line)).is_some();
+            let mut cutter = std::mem::take(&mut self.cutter);
+            let taken = parsed(cutter.cut(body, &KEPT), |line| self.take(turns, offset, line)).is_some();
+            self.cutter = cutter;
+            return taken;
         }
         if !BOOKKEEPING.contains(&kind) {
             turns.unknown(kind);
@@ -319,7 +335,7 @@ pub(super) fn is_side_chain(body: &[u8]) -> Option<bool> {
     if !lines::peek(body, is_message)?.kind.is_some_and(is_message) {
         return None;
     }
-    parsed(body, |line| line.is_sidechain)
+    parsed(Cutter::default().cut(body, &KEPT), |line| line.is_sidechain)
 }
 
 /// Whether the line calls a tool that is named for editing files; side chains count.
@@ -327,7 +343,7 @@ pub(super) fn edits(body: &[u8]) -> bool {
     if memmem::find(body, b"\"tool_use\"").is_none() {
         return false;
     }
-    parsed(body, |line| {
+    parsed(Cutter::default().cut(body, &KEPT), |line| {
         let message: Option<Message<'_>> = loose::object(line.message);
         let blocks: Vec<Block<'_>> = message.map(|message| loose::objects(message.content)).unwrap_or_default();
         blocks.iter().any(|block| {

@@ -7,10 +7,12 @@ mod record;
 
 use std::borrow::Cow;
 use std::collections::VecDeque;
+use std::sync::LazyLock;
 
 use memchr::memmem;
 use serde_json::value::RawValue;
 
+use super::cut::{Cutter, Keep};
 use super::turns::{Call, Turns};
 use super::{failure, lines, loose, position, raw_text, time, tools};
 use crate::model::conversation::{ItemKind, Outcome, PromptSource, RecordPos};
@@ -58,7 +60,14 @@ pub(super) struct Codex {
     /// Messages of the task seen in one shape, waiting for the same in the other.
     unpaired: VecDeque<(Shape, bool, String)>,
     agents: Agents,
+    cutter: Cutter,
 }
+
+/// What of a record is read: the fields of the shapes in `record`, wherever those are read from.
+static KEPT: LazyLock<Keep> = LazyLock::new(|| {
+    let payload = Keep::fields::<Payload<'_>>().but("item", Keep::fields::<Done<'_>>());
+    Keep::fields::<Line<'_>>().but("payload", payload)
+});
 
 fn is_conversation(kind: &[u8]) -> bool {
     matches!(kind, b"event_msg" | b"response_item" | b"session_meta" | b"turn_context" | b"compacted")
@@ -80,7 +89,10 @@ impl Codex {
         let Some(peek) = lines::peek(body, is_conversation) else { return false };
         let Some(kind) = raw_text(peek.kind) else { return false };
         if is_conversation(kind.as_bytes()) {
-            return parsed(body, |line| self.take(turns, offset, line)).is_some();
+            let mut cutter = std::mem::take(&mut self.cutter);
+            let taken = parsed(cutter.cut(body, &KEPT), |line| self.take(turns, offset, line)).is_some();
+            self.cutter = cutter;
+            return taken;
         }
         if !BOOKKEEPING.contains(&kind) {
             turns.unknown(kind);
@@ -487,7 +499,7 @@ pub(super) fn is_subagent_thread(body: &[u8]) -> Option<bool> {
     if lines::peek(body, |kind| kind == b"session_meta")?.kind != Some(b"session_meta") {
         return None;
     }
-    parsed(body, |line| {
+    parsed(Cutter::default().cut(body, &KEPT), |line| {
         let payload: Payload<'_> = loose::object(line.payload)?;
         let named_so = |source: &RawValue| source.get().contains("subagent");
         Some(payload.thread_source.as_deref() == Some("subagent") || payload.source.is_some_and(named_so))
@@ -499,7 +511,7 @@ pub(super) fn edits(body: &[u8]) -> bool {
     if memmem::find(body, b"apply_patch").is_none() && memmem::find(body, b"\"FileChange\"").is_none() {
         return false;
     }
-    parsed(body, |line| {
+    parsed(Cutter::default().cut(body, &KEPT), |line| {
         let Some(payload) = loose::object::<Payload<'_>>(line.payload) else { return false };
         match payload.kind.as_deref() {
             Some("function_call" | "custom_tool_call" | "local_shell_call") => calls::call(&payload).edits,
