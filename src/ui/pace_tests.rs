@@ -44,3 +44,22 @@ fn nothing_is_due_while_nothing_changes_and_the_first_change_after_a_rest_is_dra
     pace.changed();
     assert!(pace.due(later).is_some_and(|due| due <= later));
 }
+
+#[test]
+fn one_frame_more_is_drawn_at_once_after_a_rest_and_the_next_one_waits() {
+    let now = Instant::now() + Duration::from_mins(1);
+    let mut pace = Pace::default();
+    for _ in 0..2 {
+        assert!(pace.due(now).is_some_and(|due| due <= now));
+        pace.drawn(now);
+        pace.changed();
+    }
+    assert_eq!(pace.due(now), Some(now + FRAME));
+    // What was not used up is not saved.
+    let later = now + 100 * FRAME;
+    for _ in 0..2 {
+        pace.drawn(later);
+        pace.changed();
+    }
+    assert_eq!(pace.due(later), Some(later + FRAME));
+}

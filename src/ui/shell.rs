@@ -227,6 +227,8 @@ pub async fn run<E: Engine>(engine: E, settings: Settings) -> anyhow::Result<Exi
 
 async fn sleep_to(at: Option<Instant>) {
     match at {
+        // A timer is a millisecond late, and for what is due already it is not needed.
+        Some(at) if at <= Instant::now() => {}
         Some(at) => sleep_until(at).await,
         None => std::future::pending().await,
     }
