@@ -3,12 +3,15 @@
 
 use std::collections::hash_map::RandomState;
 use std::convert::Infallible;
+use std::future::poll_fn;
 use std::hash::BuildHasher as _;
 use std::sync::Arc;
+use std::task::Poll;
 use std::time::Duration;
 
 use jiff::tz::TimeZone;
 use tokio::sync::mpsc;
+use tokio::time::Instant;
 
 use super::archive::Disk;
 use super::engine::How;
@@ -33,8 +36,9 @@ use crate::store::socket::Socket;
 use crate::supervise::{StopReason, Supervisor};
 use crate::watch::{self, Watch};
 
-/// How often a driver looks whether its home is still there: with its own tick, so that nothing wakes for it alone.
-const STILL_THERE: Duration = Duration::from_secs(15);
+/// How long ago the last look must be when a driver looks whether its home is still there: with whatever wakes it, its own
+/// tick at the latest. Nothing wakes for that alone.
+const STILL_THERE: Duration = Duration::from_secs(10);
 
 /// Outcomes that may wait for the driver.
 const OUTCOMES: usize = 256;
@@ -112,7 +116,7 @@ impl Crew {
         let mut place = place;
         loop {
             let next = match place.take() {
-                Some((lock, around)) => self.drive(lock, around, line).await.map(|line| (line, None)),
+                Some((lock, around)) => self.drive(&runtime, lock, around, line).await.map(|line| (line, None)),
                 None => self.watch(&runtime, line).await.map(|(line, place)| (line, Some(place))),
             };
             match next {
@@ -123,11 +127,17 @@ impl Crew {
     }
 
     /// Drives. The line comes back when the home was given up.
-    async fn drive(&self, lock: Lock, around: Surroundings, line: Line) -> Option<Line> {
+    async fn drive(
+        &self,
+        runtime: &tokio::runtime::Handle,
+        lock: Lock,
+        around: Surroundings,
+        line: Line,
+    ) -> Option<Line> {
         let options = self.options(DriverFact::Here);
         let records = Store::new(self.ground.home.clone());
         let core = Core::start(records, around.transcripts, around.agents, options, clock::now());
-        let server = self.serve(&lock);
+        let server = self.serve(runtime, &lock);
         let driven = drive(core, line, around.edges, self.supervisor.token(), clock::now);
         let over = tokio::select! {
             over = driven => over,
@@ -153,10 +163,11 @@ impl Crew {
     }
 
     /// Serves the home's socket. A driver without one drives all the same, and says so.
-    fn serve(&self, lock: &Lock) -> Option<(Server, Socket)> {
+    fn serve(&self, runtime: &tokio::runtime::Handle, lock: &Lock) -> Option<(Server, Socket)> {
         if self.how == How::RecordOnly {
             return None;
         }
+        let _entered = runtime.enter();
         let started = Socket::listen(&self.ground.home, lock).map_err(|error| error.to_string());
         let started = started.and_then(|(socket, listener)| {
             let archive = Arc::new(Disk::of(&self.ground));
@@ -172,10 +183,16 @@ impl Crew {
 
     /// Ends everything when the home was removed or replaced: what is saved from then on is lost, or another's.
     async fn while_there(&self, seat: Seat) -> Infallible {
-        let mut again = tokio::time::interval(STILL_THERE);
-        while seat.is_kept() {
-            again.tick().await;
-        }
+        let mut looked_at = None::<Instant>;
+        poll_fn(|_| {
+            let now = Instant::now();
+            if looked_at.is_some_and(|at| now.duration_since(at) < STILL_THERE) {
+                return Poll::Pending;
+            }
+            looked_at = Some(now);
+            if seat.is_kept() { Poll::Pending } else { Poll::Ready(()) }
+        })
+        .await;
         let home = self.ground.home.root().display();
         let words = format!("{home} was removed or replaced while it was driven: nothing more is sent or saved there");
         self.supervisor.stop(StopReason::Lost(words));

@@ -47,6 +47,12 @@ fn enough_files() -> Result<(), Failure> {
     }
 }
 
+/// The time of the driver's thread: its ticks wake no other.
+fn own_time() -> Result<Runtime, Failure> {
+    let made = tokio::runtime::Builder::new_current_thread().enable_time().build();
+    made.map_err(|error| Failure::internal(format!("can't start the driver's clock: {error}")))
+}
+
 /// A home that is at work (or watched), from outside.
 pub struct Engine {
     /// What the driver says and is told.
@@ -88,8 +94,9 @@ impl Engine {
         let around = crew.surroundings(&runtime)?;
         engine.world.clone_from(&around.world);
         let supervisor = engine.supervisor.clone();
+        let own = own_time()?;
         let started = supervisor.thread("driver", move || {
-            runtime.clone().block_on(crew.work(runtime, line, Some((lock, around))));
+            own.block_on(crew.work(runtime, line, Some((lock, around))));
         });
         started.map_err(|error| Failure::internal(format!("can't start the driver: {error}")))?;
         Ok(engine)
@@ -106,8 +113,9 @@ impl Engine {
         let crew = Crew { ground, how: How::Drive, tempo, supervisor, handle };
         let runtime = engine.runtime.handle().clone();
         let supervisor = engine.supervisor.clone();
+        let own = own_time()?;
         let started = supervisor.thread("viewer", move || {
-            runtime.clone().block_on(crew.work(runtime, line, None));
+            own.block_on(crew.work(runtime, line, None));
         });
         started.map_err(|error| Failure::internal(format!("can't start the viewer: {error}")))?;
         Ok(engine)
@@ -116,11 +124,12 @@ impl Engine {
     fn empty(ground: &Ground, tempo: Tempo) -> Result<(Self, Line), Failure> {
         enough_files()?;
         let runtime = tokio::runtime::Builder::new_multi_thread()
-            .worker_threads(2)
+            .worker_threads(1)
             .enable_all()
             .build()
             .map_err(|error| Failure::internal(format!("can't start the runtime: {error}")))?;
         let supervisor = Supervisor::new();
+        supervisor.works_on(runtime.handle());
         supervisor.install_panic_hook();
         {
             let _entered = runtime.enter();
