@@ -167,15 +167,13 @@ impl Tail {
                 }
                 self.restart();
                 self.unpack(buffer)?;
-            } else {
-                if stamp.length < self.offset || !self.continues(buffer)? {
-                    self.restart();
-                }
-                self.read_on(buffer)?;
+                self.stamp = Stamp::of(&self.file.metadata()?);
+                return Ok(());
             }
-            let end = Stamp::of(&self.file.metadata()?);
-            // Shorter than what was read: it was truncated meanwhile, so what was read may be of two files.
-            if self.compressed || end.length >= self.offset {
+            if stamp.length < self.offset || !stands(&self.file, &self.head, self.base, buffer)? {
+                self.restart();
+            }
+            if let Some(end) = self.read_on(buffer)? {
                 self.stamp = end;
                 return Ok(());
             }
@@ -191,21 +189,35 @@ impl Tail {
         self.reader = reader(self.agent);
     }
 
-    /// Whether the bytes that are known still stand where they stood.
-    fn continues(&self, buffer: &mut [u8]) -> io::Result<bool> {
-        let edge_at = self.offset.saturating_sub(self.edge.len() as u64);
-        Ok(stands(&self.file, &self.head, self.base, buffer)? && stands(&self.file, &self.edge, edge_at, buffer)?)
-    }
-
-    fn read_on(&mut self, buffer: &mut [u8]) -> io::Result<()> {
+    /// Reads to the end, and what the file is then. `None`: the bytes before do not stand where they stood, or it was cut
+    /// shorter meanwhile, so that what was read may be of two files.
+    fn read_on(&mut self, buffer: &mut [u8]) -> io::Result<Option<Stamp>> {
+        // What is known is read with what is new: one call for both.
+        let mut known = self.edge.len();
         loop {
-            let count = match self.file.read_at(buffer, self.offset) {
+            let count = match self.file.read_at(buffer, self.offset.saturating_sub(known as u64)) {
                 Ok(count) => count,
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
                 Err(error) => return Err(error),
             };
-            let Some(chunk) = buffer.get(..count).filter(|chunk| !chunk.is_empty()) else { return Ok(()) };
-            self.take(chunk);
+            let read = buffer.get(..count).and_then(|read| read.split_at_checked(known));
+            let Some((_, chunk)) = read.filter(|(before, _)| *before == last(&self.edge, known)) else {
+                return Ok(None);
+            };
+            known = 0;
+            if !chunk.is_empty() {
+                self.take(chunk);
+            }
+            if count < buffer.len() {
+                // Less than was asked for: most likely the end.
+                let end = Stamp::of(&self.file.metadata()?);
+                if end.length < self.offset {
+                    return Ok(None);
+                }
+                if end.length == self.offset || chunk.is_empty() {
+                    return Ok(Some(end));
+                }
+            }
         }
     }
 
