@@ -10,6 +10,7 @@ pub mod phases;
 pub mod record;
 pub mod reviews;
 pub mod sessions;
+mod shown;
 pub mod summary;
 pub mod thread;
 pub mod words;
@@ -33,6 +34,8 @@ use crate::model::pair::PauseReason;
 use crate::model::reach::{Ticks, Transport};
 use crate::model::run::AttemptStatus;
 use crate::model::session::{Launch, SessionState, StateFact};
+
+pub use shown::Shown;
 
 /// Everything a viewer draws.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -67,16 +70,6 @@ pub struct Projection {
     pub log: Vec<Arc<Decision>>,
     /// The conversation of the record that a viewer asked to be shown.
     pub shown: Option<Arc<Thread>>,
-}
-
-/// Whose conversation a viewer asks for.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Shown {
-    /// Of a run or a pair: both sides.
-    Record(RecordKey),
-    /// Of one session.
-    Session(SessionKey),
 }
 
 /// Who drives.
@@ -415,7 +408,7 @@ pub struct SessionView {
     /// The session.
     pub session: SessionRef,
     /// Its name in trellis, or its title.
-    pub title: String,
+    pub title: Arc<str>,
     /// Its state.
     pub state: SessionState,
     /// Since when, why, and on which evidence.
@@ -433,12 +426,12 @@ pub struct SessionView {
     /// Put away.
     pub put_away: bool,
     /// Git branch.
-    pub branch: Option<String>,
+    pub branch: Option<Arc<str>>,
     /// First line of what its agent said last, when it was read for the list.
     #[serde(default)]
-    pub last_words: String,
+    pub last_words: Arc<str>,
     /// Transcript path.
-    pub path: String,
+    pub path: Arc<str>,
     /// Kind of agent, again, for sorting.
     pub agent: Agent,
     /// What it was launched with, or last seen running as in a run.
@@ -497,6 +490,9 @@ pub struct Thread {
     /// Answers of a reviewer that repeat points of earlier ones.
     #[serde(default)]
     pub repeated: Vec<Repeated>,
+    /// What was said before the first entry was not read.
+    #[serde(default)]
+    pub begins_inside: bool,
 }
 
 /// An answer that repeats points of earlier ones.

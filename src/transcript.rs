@@ -20,8 +20,8 @@ use jiff::Timestamp;
 use jiff::tz::TimeZone;
 use memchr::memchr;
 
-use crate::model::conversation::{Conversation, PromptSource, RecordPos};
-use crate::model::ids::{Agent, RecordId, TurnId};
+use crate::model::conversation::{Conversation, RecordPos};
+use crate::model::ids::{Agent, RecordId};
 use lines::Lines;
 use resets::Resets;
 use turns::Turns;
@@ -84,7 +84,7 @@ impl Reader {
         let mut reader = Self::with_zone(agent, zone);
         reader.lines = Lines::at(offset);
         let pos = position(None, offset, None);
-        reader.turns.begin(&pos, TurnId::new(pos.id.as_str()), "", PromptSource::Unsaid);
+        reader.turns.begin_inside(&pos);
         if let Dialect::Codex(codex) = &mut reader.dialect {
             codex.assume_prompted();
         }

@@ -4,6 +4,7 @@
 mod catalogue;
 mod eyes;
 mod folder;
+mod followed;
 #[cfg(target_os = "linux")]
 mod inotify;
 mod mailbox;
@@ -13,10 +14,10 @@ mod scan;
 mod tail;
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::fs;
 use std::io;
 use std::mem;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 use std::time::Duration;
 
 use jiff::{SignedDuration, Timestamp};
@@ -24,13 +25,13 @@ use tokio::sync::mpsc;
 
 use self::catalogue::Catalogue;
 use self::eyes::{Eyes, MakeWatcher};
+use self::followed::Followed;
 use self::mailbox::{Interest, Mailbox};
 use self::scan::{Folder, Root, RootState, Spotted, Stamp, settle};
 use self::tail::Tail;
 use crate::clock;
 use crate::driver::ports::{FoundSession, Summaries, TranscriptRead, Transcripts};
 use crate::machine::TranscriptFact;
-use crate::model::conversation::Conversation;
 use crate::model::ids::{Agent, SessionKey, SessionRef, is_safe_name};
 use crate::supervise::Supervisor;
 
@@ -66,8 +67,6 @@ const WALK_WATCHED: SignedDuration = SignedDuration::from_mins(10);
 /// Files that are read for the first list, as many as a screen shows; and for each further part of it.
 const FIRST_PART: usize = 64;
 const PART: usize = 256;
-/// Bytes of a transcript that are read at once for a screen.
-const AT_ONCE: u64 = 4 * 1_024 * 1_024;
 /// So many files are read before what they say is worth keeping while the program runs.
 const WORTH_KEEPING: usize = 32;
 /// Folders without a write for longer are not watched; they are seen by the walks.
@@ -92,6 +91,8 @@ pub struct Watch {
     unwatched: bool,
     catalogue: Catalogue,
     summaries: Option<Box<dyn Summaries>>,
+    /// What was kept is still to be taken over.
+    to_recall: bool,
     /// As of the last walk.
     folders: BTreeMap<PathBuf, Folder>,
     states: BTreeMap<Agent, RootState>,
@@ -115,44 +116,6 @@ enum Begun {
     Listed,
     /// They are watched.
     Watched,
-}
-
-/// A session that somebody reads.
-struct Followed {
-    tail: Option<Tail>,
-    /// Its end, which is shown until the tail has read what stands before.
-    end: Option<Tail>,
-    /// What was read before the file was lost. Not kept beside a tail: a shared conversation is copied when it grows.
-    last: Option<Arc<Conversation>>,
-    missing_since: Option<Timestamp>,
-    asked_at: Timestamp,
-}
-
-impl Followed {
-    const fn new(now: Timestamp) -> Self {
-        Self { tail: None, end: None, last: None, missing_since: None, asked_at: now }
-    }
-
-    fn path(&self) -> Option<PathBuf> {
-        self.tail.as_ref().map(|tail| tail.path().to_owned())
-    }
-
-    /// Reads the next part and tells the end; `None`: what is left is no more than a part, or cannot be read so.
-    fn next_part(&mut self, agent: Agent, path: &Path, compressed: bool, buffer: &mut [u8]) -> Option<TranscriptRead> {
-        let mut tail = self.tail.take().or_else(|| Tail::open(agent, path, compressed).ok())?;
-        let is_long = !compressed && tail.missing().ok()? > AT_ONCE;
-        let is_whole = !is_long || tail.read_some(buffer, AT_ONCE).ok()?;
-        self.tail = Some(tail);
-        if is_whole {
-            return None;
-        }
-        let mut end = self.end.take().or_else(|| Tail::open_end(agent, path, buffer).ok())?;
-        end.catch_up(buffer).ok()?;
-        let fact = TranscriptFact::Present(end.mark());
-        let read = TranscriptRead { fact, conversation: Some(end.conversation()) };
-        self.end = Some(end);
-        Some(read)
-    }
 }
 
 /// Begins to watch. The receiver gets a wake-up, at most one at a time, when [`Transcripts::changed`] may have news; the
@@ -189,6 +152,7 @@ fn start_with(
         unwatched: false,
         catalogue: Catalogue::default(),
         summaries: None,
+        to_recall: false,
         folders: BTreeMap::new(),
         states: BTreeMap::new(),
         walked_at: None,
@@ -212,6 +176,7 @@ impl Transcripts for Watch {
         }
         let mut followed = self.followed.remove(&key).unwrap_or_else(|| Followed::new(now));
         followed.asked_at = now;
+        followed.end = None;
         let before = followed.path();
         let fact = self.follow(&key, &mut followed, now);
         let opened = followed.path().filter(|path| before.as_ref() != Some(path));
@@ -236,15 +201,11 @@ impl Transcripts for Watch {
         TranscriptRead { fact, conversation }
     }
 
-    fn read_to_show(&mut self, session: &SessionRef, now: Timestamp) -> TranscriptRead {
-        let key = session.key();
-        if let Some(read) = self.show_end(&key, now) {
-            return read;
+    fn read_to_show(&mut self, session: &SessionRef, whole: bool, now: Timestamp) -> TranscriptRead {
+        match self.show_end(&session.key(), whole, now) {
+            Some(read) => read,
+            None => self.read(session, now),
         }
-        if let Some(followed) = self.followed.get_mut(&key) {
-            followed.end = None;
-        }
-        self.read(session, now)
     }
 
     fn sessions(&mut self) -> Vec<FoundSession> {
@@ -284,11 +245,11 @@ impl Transcripts for Watch {
 }
 
 impl Watch {
-    /// Takes over what an earlier start kept of the transcripts' ends, and keeps there what this one learns.
+    /// Takes over, with the first list, what an earlier start kept of the transcripts' ends, and keeps there what this one
+    /// learns.
     #[must_use]
-    pub fn remembering(mut self, mut summaries: Box<dyn Summaries>) -> Self {
-        self.catalogue.recall(&summaries.load());
-        self.summaries = Some(summaries);
+    pub fn remembering(mut self, summaries: Box<dyn Summaries>) -> Self {
+        (self.summaries, self.to_recall) = (Some(summaries), true);
         self
     }
 
@@ -300,6 +261,11 @@ impl Watch {
 
     /// Walks the folders for a list, if that is due.
     fn look_over(&mut self, now: Timestamp) {
+        if mem::take(&mut self.to_recall)
+            && let Some(summaries) = &mut self.summaries
+        {
+            self.catalogue.recall(&summaries.load());
+        }
         if self.begun == Begun::Not {
             self.begun = Begun::Listed;
             self.list(now);
@@ -395,9 +361,9 @@ impl Watch {
             if let Some(named) = named {
                 self.strikes = 0;
                 let key = SessionKey { agent: named.agent, session_id: named.id.clone() };
-                let spotted = std::fs::metadata(&path)
+                let spotted = fs::metadata(&path)
                     .ok()
-                    .filter(std::fs::Metadata::is_file)
+                    .filter(fs::Metadata::is_file)
                     .map(|meta| Spotted { named, stamp: Stamp::of(&meta) });
                 if spotted.is_some() {
                     self.known.insert(key.clone());
@@ -443,7 +409,7 @@ impl Watch {
     fn point_eyes(&mut self, now: Timestamp) -> bool {
         let since = now.checked_sub(RECENT).map_or(i64::MIN, Timestamp::as_second);
         let files: BTreeSet<PathBuf> =
-            self.followed.values().filter_map(|one| one.tail.as_ref()).map(|tail| tail.path().to_owned()).collect();
+            self.followed.values().filter_map(Followed::open).map(|tail| tail.path().to_owned()).collect();
         let mut folders: BTreeSet<PathBuf> =
             files.iter().filter_map(|file| file.parent()).map(Path::to_owned).collect();
         self.unwatched = false;
@@ -466,20 +432,22 @@ impl Watch {
         self.eyes.look_at(folders, files)
     }
 
-    /// Reads a part of a long transcript and tells its end; `None`: it is read whole at once, or is by now.
-    fn show_end(&mut self, key: &SessionKey, now: Timestamp) -> Option<TranscriptRead> {
+    /// Tells the end of a long transcript, and reads a part of the rest if that is wanted; `None`: it is read whole at once, or
+    /// is by now.
+    fn show_end(&mut self, key: &SessionKey, whole: bool, now: Timestamp) -> Option<TranscriptRead> {
         let (path, spotted) = self.catalogue.find(key)?;
         let (path, compressed) = (path.to_owned(), spotted.named.compressed);
         let mut followed = self.followed.remove(key).unwrap_or_else(|| Followed::new(now));
         followed.asked_at = now;
-        let is_new = followed.tail.is_none();
-        let told = followed.next_part(key.agent, &path, compressed, &mut self.buffer);
+        let is_new = followed.open().is_none();
+        let told = followed.next_part(key.agent, &path, (compressed, whole), &mut self.buffer);
         self.followed.insert(key.clone(), followed);
         if is_new && self.begun == Begun::Watched {
             self.point_eyes(now);
         }
-        if told.is_some() {
-            // The next part comes with the next hint; whatever else there is to do comes between.
+        if told.is_some() && (is_new || whole) {
+            // The next part comes with the next hint; whatever else there is to do comes between. Of an end what was appended
+            // before it was watched.
             self.mailbox.mark(path);
         }
         told
@@ -493,7 +461,7 @@ impl Watch {
         self.floor_at = Some(now);
         let mut missed = false;
         for (key, followed) in &self.followed {
-            if followed.tail.as_ref().is_some_and(Tail::is_behind) {
+            if followed.open().is_some_and(Tail::is_behind) {
                 missed |= self.pending.insert(key.clone());
             }
         }

@@ -170,7 +170,7 @@ fn absent(loaded: &Loaded, is_live: impl Fn(&SessionKey) -> bool) -> Vec<(String
 
 fn read_through(found: &[&FoundSession], watch: &mut watch::Watch) -> RootContent {
     let mut content = RootContent { sessions: found.len(), ..RootContent::default() };
-    let fits = |one: &&&FoundSession| fs::metadata(&one.path).is_ok_and(|facts| facts.len() <= LONGEST);
+    let fits = |one: &&&FoundSession| fs::metadata(&*one.path).is_ok_and(|facts| facts.len() <= LONGEST);
     for one in found.iter().filter(fits).take(READ) {
         let read = watch.read(&one.session, clock::now());
         content.refused += usize::from(matches!(read.fact, TranscriptFact::Unreadable(_)));

@@ -10,7 +10,7 @@ fn view(id: &str, hours: i64, live: bool, state: SessionState) -> SessionView {
     let session = SessionRef { agent: Agent::Claude, worktree: "/src/shop".to_owned(), session_id: id.into() };
     SessionView {
         session,
-        title: "Add search".to_owned(),
+        title: "Add search".into(),
         state,
         fact: StateFact::default(),
         active_at: Timestamp::from_second(NOW - hours * 3_600).ok(),
@@ -20,8 +20,8 @@ fn view(id: &str, hours: i64, live: bool, state: SessionState) -> SessionView {
         used_by: None,
         put_away: false,
         branch: None,
-        last_words: String::new(),
-        path: String::new(),
+        last_words: "".into(),
+        path: "".into(),
         agent: Agent::Claude,
         launch: None,
     }

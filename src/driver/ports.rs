@@ -238,9 +238,10 @@ impl ReadOnly {
 pub trait Transcripts {
     /// Reads what was appended since the last call and folds it in.
     fn read(&mut self, session: &SessionRef, now: Timestamp) -> TranscriptRead;
-    /// The same for a screen alone: of a long transcript that was not read yet the end is told first, and the rest is read
-    /// in parts, each of which comes with a wake-up of its own. Nothing may be concluded from it but what is shown.
-    fn read_to_show(&mut self, session: &SessionRef, now: Timestamp) -> TranscriptRead {
+    /// The same for a screen alone: of a long transcript only the end. With `whole` the rest as well: the end is told first,
+    /// and what stands before is read in parts, each of which comes with a wake-up of its own. Without it what was read whole
+    /// is let go. Nothing may be concluded from it but what is shown.
+    fn read_to_show(&mut self, session: &SessionRef, _whole: bool, now: Timestamp) -> TranscriptRead {
         self.read(session, now)
     }
     /// Sessions found under the agents' roots, newest activity first.
@@ -288,15 +289,15 @@ pub struct FoundSession {
     /// Who it is.
     pub session: SessionRef,
     /// Its transcript.
-    pub path: String,
+    pub path: Arc<str>,
     /// First line of its first prompt, as far as a probe of the file shows it.
-    pub title: Option<String>,
+    pub title: Option<Arc<str>>,
     /// Newest write.
     pub modified_at: Option<Timestamp>,
     /// Git branch.
-    pub branch: Option<String>,
+    pub branch: Option<Arc<str>>,
     /// First line of what its agent said last, as far as a probe shows it.
-    pub last_words: Option<String>,
+    pub last_words: Option<Arc<str>>,
 }
 
 /// The agents. Nothing here blocks: a job is begun, its outcome comes back as [`Outcome`].

@@ -79,6 +79,12 @@ impl Conversation {
         self.positions.get(record)
     }
 
+    /// Whether it was read from some place inside the file on: the first turn began before, and its prompt is not known.
+    #[must_use]
+    pub fn begins_inside(&self) -> bool {
+        self.turns.first().is_some_and(|turn| turn.prompt.source == PromptSource::Unsaid && turn.prompt.text.is_empty())
+    }
+
     /// Position of a turn by its id.
     #[must_use]
     pub fn turn_index(&self, id: &TurnId) -> Option<usize> {

@@ -1,7 +1,8 @@
 //! Identifiers, one type each, so that a pair's id cannot be handed over as a run's.
-//! Foreign ids (sessions, turns, messages, records) are opaque text; our own are safe as file names.
+//! Foreign ids (sessions, turns, messages, records) are opaque text; our own are safe as file names. A clone shares its text.
 
 use std::fmt;
+use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
@@ -10,11 +11,11 @@ macro_rules! id {
         $(#[$doc])*
         #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
         #[serde(transparent)]
-        pub struct $name(String);
+        pub struct $name(Arc<str>);
 
         impl $name {
             /// Takes the text as it is.
-            pub fn new(text: impl Into<String>) -> Self {
+            pub fn new(text: impl Into<Arc<str>>) -> Self {
                 Self(text.into())
             }
 
@@ -39,7 +40,7 @@ macro_rules! id {
 
         impl From<&str> for $name {
             fn from(text: &str) -> Self {
-                Self(text.to_owned())
+                Self(text.into())
             }
         }
     };
@@ -70,7 +71,7 @@ impl EntryId {
     /// The id of a record's entry; they are counted from 1.
     #[must_use]
     pub fn of(record: &str, number: u32) -> Self {
-        Self(format!("{record}-m{number}"))
+        Self(format!("{record}-m{number}").into())
     }
 
     /// Its number among the entries of its record; `None` for an id that is not made by [`Self::of`].

@@ -121,8 +121,9 @@ fn view(
     let name = facts.and_then(|facts| facts.note.name.clone()).filter(|name| !name.trim().is_empty());
     let title = name
         .or_else(|| conversation.and_then(|conversation| conversation.title.clone()))
+        .map(Arc::from)
         .or_else(|| found.and_then(|found| found.title.clone()))
-        .unwrap_or_else(|| session.session_id.as_str().to_owned());
+        .unwrap_or_else(|| session.session_id.as_str().into());
     let state = match facts.and_then(|facts| facts.state.clone()) {
         Some(SessionState::Idle) if used_by.is_none() => SessionState::NeedsYou(Need::AwaitingInput),
         Some(state) => state,
@@ -142,10 +143,10 @@ fn view(
         used_by: used_by.cloned(),
         put_away: facts.is_some_and(|facts| facts.note.put_away_at.is_some()),
         branch: conversation
-            .and_then(|conversation| conversation.branch.clone())
+            .and_then(|conversation| conversation.branch.as_deref().map(Arc::from))
             .or_else(|| found.and_then(|found| found.branch.clone())),
         last_words: found.and_then(|found| found.last_words.clone()).unwrap_or_default(),
-        path: found.map(|found| found.path.clone()).or_else(|| facts.and_then(path_of)).unwrap_or_default(),
+        path: found.map(|found| Arc::clone(&found.path)).or_else(|| facts.and_then(path_of)).unwrap_or_default(),
         agent: session.agent,
         launch: facts.and_then(|facts| facts.note.launch.clone()),
     }
@@ -168,8 +169,8 @@ fn is_live(facts: &SessionFacts) -> bool {
     })
 }
 
-fn path_of(facts: &SessionFacts) -> Option<String> {
-    facts.mark.as_ref().map(|TranscriptMark { path, .. }| path.clone())
+fn path_of(facts: &SessionFacts) -> Option<Arc<str>> {
+    facts.mark.as_ref().map(|TranscriptMark { path, .. }| path.as_str().into())
 }
 
 #[cfg(test)]

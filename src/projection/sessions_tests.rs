@@ -10,7 +10,7 @@ fn a_session_that_is_gone_is_so_since_its_last_write_unless_it_was_seen_to_go() 
     let written = Some(after(3_000));
     let found = FoundSession {
         session: codex(),
-        path: "/x/rollout.jsonl".to_owned(),
+        path: "/x/rollout.jsonl".into(),
         title: None,
         modified_at: written,
         branch: None,

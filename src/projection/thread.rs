@@ -11,7 +11,7 @@ use super::words::{self, Labels};
 use super::{Thread, ThreadEntry, ThreadKind, phases, record, reviews};
 use crate::machine::ledger::{Ledger, Origin};
 use crate::machine::sending::Sending;
-use crate::model::conversation::{Conversation, Item, ItemKind, Outcome, PromptSource, Turn};
+use crate::model::conversation::{Conversation, Item, ItemKind, Outcome, Turn};
 use crate::model::growing::Growing;
 use crate::model::ids::{EntryId, MessageId, Role, SessionKey, SessionRef, TurnId};
 use crate::model::outbox::{Entry, EntryState, Purpose};
@@ -50,7 +50,7 @@ pub fn of_record(facts: &RecordFacts<'_>) -> Thread {
     entries.sort_by_key(|(at, _)| *at);
     let entries = in_order_of_sending(entries);
     let entries = entries.into_iter().flat_map(|(_, group)| group).collect();
-    Thread { record: Some(key), session: None, entries, repeated: reviews::repeated(facts) }
+    Thread { record: Some(key), session: None, entries, repeated: reviews::repeated(facts), begins_inside: false }
 }
 
 /// The thread of one session with what it was made of, so that the next one need not be made whole.
@@ -94,6 +94,9 @@ impl Told {
             let entries = &mut Arc::make_mut(&mut told.thread).entries;
             told.starts.push(items.map_or(entries.len(), |items| entries.len() - 1 - items));
             side.alone(at, turn, items.take(), entries);
+        }
+        if told.thread.begins_inside != conversation.begins_inside() {
+            Arc::make_mut(&mut told.thread).begins_inside = conversation.begins_inside();
         }
         told.conversation = Arc::clone(conversation);
         if *told.thread == *was {
@@ -309,9 +312,9 @@ impl<'a> SideThread<'a> {
     /// the prompt and so many items stand there already.
     fn alone(&self, at: usize, turn: &Turn, told: Option<usize>, entries: &mut Growing<ThreadEntry>) {
         if told.is_none() {
-            let is_cut = turn.prompt.source == PromptSource::Unsaid && turn.prompt.text.is_empty();
+            let is_cut = at == 0 && self.conversation.begins_inside();
             entries.push(if is_cut {
-                let words = "what was said before is still being read".to_owned();
+                let words = "what was said before is read when you come here".to_owned();
                 ThreadEntry {
                     at: None,
                     kind: ThreadKind::Ended { role: self.role, label: self.label.to_owned(), words },

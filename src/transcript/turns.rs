@@ -19,6 +19,8 @@ use crate::model::text::{first_line, unwrap_pastes};
 #[derive(Debug)]
 pub(super) struct Turns {
     told: Arc<Conversation>,
+    /// What was said first is not seen: it has no title.
+    begins_inside: bool,
     /// The turns' ids, so that none is given twice.
     ids: HashSet<TurnId>,
     /// Where each tool call stands: turn, item.
@@ -49,6 +51,7 @@ impl Turns {
     pub(super) fn new(agent: Agent, resets: Resets) -> Self {
         Self {
             told: Arc::new(Conversation::new(agent)),
+            begins_inside: false,
             ids: HashSet::new(),
             calls: HashMap::new(),
             answer_blocks: Vec::new(),
@@ -68,6 +71,12 @@ impl Turns {
 
     fn turn(&mut self) -> Option<&mut Turn> {
         self.edit().turns.last_mut()
+    }
+
+    /// What is read from now on belongs to a turn that began before; its prompt is not known.
+    pub(super) fn begin_inside(&mut self, pos: &RecordPos) {
+        self.begins_inside = true;
+        self.begin(pos, TurnId::new(pos.id.as_str()), "", PromptSource::Unsaid);
     }
 
     // ----- the file -----
@@ -152,12 +161,13 @@ impl Turns {
     pub(super) fn begin(&mut self, pos: &RecordPos, id: TurnId, text: &str, source: PromptSource) {
         let id = if self.ids.contains(&id) { TurnId::new(format!("{id}@{}", pos.offset)) } else { id };
         self.ids.insert(id.clone());
+        let knows_first = !self.begins_inside;
         let told = self.edit();
         if let Some(open) = told.turns.last_mut().filter(|turn| turn.outcome.is_none()) {
             open.outcome = Some(Outcome::Superseded);
             open.ended_at = pos.at;
         }
-        if told.title.is_none() {
+        if told.title.is_none() && knows_first {
             told.title = Some(first_line(&unwrap_pastes(text))).filter(|title| !title.is_empty());
         }
         told.turns.push(Turn {

@@ -43,7 +43,7 @@ impl App {
             .flatten()
             .filter_map(|side| {
                 let view = self.session(&side.key())?;
-                Some(Side { session: side.clone(), path: view.path.clone() })
+                Some(Side { session: side.clone(), path: view.path.to_string() })
             })
             .collect();
         if sides.is_empty() {

@@ -408,7 +408,7 @@ fn side_words(view: &SessionView) -> String {
         SessionState::Gone => "gone",
         SessionState::NotLooked => "not looked at",
     };
-    let place = if view.place.is_empty() { view.title.as_str() } else { view.place.as_str() };
+    let place = if view.place.is_empty() { &view.title } else { view.place.as_str() };
     format!("{:<6}  {}  {}  {state}", view.agent.as_str(), at_least(&cut(folder, 12), 5), at_least(&cut(place, 14), 5))
 }
 

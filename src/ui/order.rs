@@ -210,10 +210,17 @@ impl App {
         }
         let thread = projection.shown.as_ref().filter(|thread| match &self.shown {
             Some(Shown::Record(key)) => thread.record.as_ref() == Some(key),
-            Some(Shown::Session(key)) => thread.session.as_ref() == Some(key),
+            Some(Shown::Session(key) | Shown::Whole(key)) => thread.session.as_ref() == Some(key),
             None => false,
         });
         self.talk.set(thread);
+    }
+
+    /// A session's conversation: whole where somebody went to its beginning, and for as long as it is shown.
+    fn session_shown(&self, key: &SessionKey) -> Shown {
+        let is_it = self.shown.as_ref().and_then(Shown::session) == Some(key);
+        let is_whole = matches!(self.shown, Some(Shown::Whole(_))) || self.talk.wants_beginning();
+        if is_it && is_whole { Shown::Whole(key.clone()) } else { Shown::Session(key.clone()) }
     }
 
     /// The conversation that the screen needs.
@@ -221,9 +228,11 @@ impl App {
     pub fn wants_shown(&self) -> Option<Shown> {
         match self.screen() {
             Screen::Run(key) => Some(Shown::Record(key.clone())),
-            Screen::Session(key) => Some(Shown::Session(key.clone())),
+            Screen::Session(key) => Some(self.session_shown(key)),
             Screen::Runs if self.size.0 >= super::layout::WIDE => self.runs.on().cloned().map(Shown::Record),
-            Screen::Sessions if self.size.0 >= super::layout::WIDE => self.sessions.on().cloned().map(Shown::Session),
+            Screen::Sessions if self.size.0 >= super::layout::WIDE => {
+                self.sessions.on().map(|key| self.session_shown(key))
+            }
             Screen::Runs | Screen::Sessions | Screen::Log(_) => self.shown.clone(),
         }
     }

@@ -269,7 +269,7 @@ impl App {
         };
         let mut texts = vec![
             ("id".to_owned(), id, "the session's id".to_owned()),
-            ("path of the transcript".to_owned(), view.path.clone(), "the transcript's path".to_owned()),
+            ("path of the transcript".to_owned(), view.path.to_string(), "the transcript's path".to_owned()),
             ("resume command".to_owned(), resume, "the resume command".to_owned()),
         ];
         // In its transcript the answer that is read can be wanted too.

@@ -133,7 +133,7 @@ impl App {
 
     /// What two sessions of one agent differ by for a person: what they are about, and where.
     fn told_apart_by(&self, side: &crate::model::ids::SessionRef) -> String {
-        let title = self.session(&side.key()).map_or("", |view| view.title.as_str());
+        let title = self.session(&side.key()).map_or("", |view| &*view.title);
         [first_line(title).as_str(), side.worktree.as_str()]
             .into_iter()
             .filter(|part| !part.is_empty())

@@ -36,6 +36,15 @@ struct Place {
     line: usize,
 }
 
+/// What somebody looked for before the first entry that was read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Before {
+    /// The very beginning.
+    Start,
+    /// The part that an entry begins.
+    Part,
+}
+
 /// The view of one conversation.
 #[derive(Debug, Default)]
 pub struct Scroll {
@@ -45,6 +54,8 @@ pub struct Scroll {
     /// The entry of the last line in view, as last drawn.
     last: usize,
     away: bool,
+    /// What stands before the first entry is looked for.
+    before: Option<Before>,
     known: usize,
     height: usize,
     columns: usize,
@@ -84,9 +95,13 @@ impl Scroll {
                 .map(|new| (Arc::clone(old), new))
         };
         if let Some((old, new)) = old.as_ref().and_then(same_subject) {
-            self.top.entry = moved_to(&old, new, self.top.entry);
-            let same = if self.search.needle().words().is_empty() { 0 } else { first_difference(&old, new) };
-            self.search.goes_on(same, new.entries.len());
+            if old.begins_inside && !new.begins_inside {
+                self.now_whole(&old, new);
+            } else {
+                self.top.entry = moved_to(&old, new, self.top.entry);
+                let same = if self.search.needle().words().is_empty() { 0 } else { first_difference(&old, new) };
+                self.search.goes_on(same, new.entries.len());
+            }
             if self.top.entry >= new.entries.len() {
                 self.follow();
             }
@@ -96,6 +111,31 @@ impl Scroll {
             self.search.begin_anew(self.entries());
             self.follow();
         }
+    }
+
+    /// What stood before the first entry came in: the view stays where it is, or goes where it was to go.
+    fn now_whole(&mut self, old: &Thread, new: &Thread) {
+        if self.before != Some(Before::Start) {
+            // In place of the first entry, which only said that there is more.
+            let first = self.top.entry == 0;
+            self.top.entry = moved_to(old, new, self.top.entry.max(1));
+            if first {
+                (self.top.block, self.top.line) = (0, 0);
+            }
+        }
+        self.before = None;
+        self.known += new.entries.len().saturating_sub(old.entries.len());
+        if let Some(forward) = self.search.begin_whole(new.entries.len()) {
+            self.seek(forward);
+        }
+    }
+
+    /// Whether what stands before the first entry, which was not read, is wanted: the view is there, or words are looked for.
+    #[must_use]
+    pub fn wants_beginning(&self) -> bool {
+        let is_there = self.before.is_some() || (self.away && self.top.entry == 0);
+        self.thread.as_deref().is_some_and(|thread| thread.begins_inside)
+            && (is_there || !self.search.needle().words().is_empty())
     }
 
     /// The thread it shows.
@@ -121,6 +161,7 @@ impl Scroll {
     /// Follows the end.
     pub fn follow(&mut self) {
         self.away = false;
+        self.before = None;
         self.known = self.entries();
         self.search.leave();
     }
@@ -152,10 +193,12 @@ impl Scroll {
     pub fn to_start(&mut self) {
         self.leave_end();
         self.top = Place::default();
+        self.before = Some(Before::Start);
     }
 
     fn leave_end(&mut self) {
         self.search.leave();
+        self.before = None;
         if !self.away {
             self.away = true;
             self.known = self.entries();
@@ -282,7 +325,10 @@ impl Scroll {
             let end = from + usize::from(self.top.block > first || self.top.line > 0);
             all.by_ref().take(end).rev().find(|(_, entry)| wanted(entry))
         };
-        let Some((at, _)) = found else { return false };
+        let Some((at, _)) = found else {
+            self.before = (!forward).then_some(Before::Part);
+            return false;
+        };
         self.show(at);
         if forward {
             self.follow_at_end(times);

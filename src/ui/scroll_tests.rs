@@ -191,3 +191,63 @@ fn code_slides_no_further_than_it_is_long() {
     }
     assert_eq!(scroll.sideways, 0);
 }
+
+/// The end of a conversation, and the whole.
+fn in_part() -> (Arc<Thread>, Arc<Thread>) {
+    let mut end = (*thread(&["", "five", "six", "seven"])).clone();
+    let words = "there is more".to_owned();
+    let kind = ThreadKind::Ended { role: Role::Implementer, label: "claude".to_owned(), words };
+    end.entries.rewrite(|entries| entries[0] = ThreadEntry { at: None, kind });
+    end.begins_inside = true;
+    (Arc::new(end), thread(&["one", "two", "three", "four", "alpha", "five", "six", "seven"]))
+}
+
+#[test]
+fn the_beginning_is_wanted_by_who_goes_there_and_the_view_stays_where_it_is() {
+    let (end, whole) = in_part();
+    let mut scroll = Scroll::default();
+    scroll.set(Some(&end));
+    let _ = view(&mut scroll, 2);
+    assert!(!scroll.wants_beginning(), "at the end nobody asks");
+    while !scroll.wants_beginning() {
+        assert!(!view(&mut scroll, 2).contains(&"there is more".to_owned()));
+        scroll.move_by(-1, &times());
+    }
+    scroll.set(Some(&whole));
+    assert!(!scroll.wants_beginning());
+    assert_eq!(view(&mut scroll, 3)[..2], ["claude reviews", "five"].map(str::to_owned));
+    assert_eq!(scroll.unread(), 0, "what stood before is no news");
+}
+
+#[test]
+fn home_goes_to_the_beginning_as_soon_as_it_is_there() {
+    let (end, whole) = in_part();
+    let mut scroll = Scroll::default();
+    scroll.set(Some(&end));
+    let _ = view(&mut scroll, 2);
+    scroll.to_start();
+    assert!(scroll.wants_beginning());
+    let _ = view(&mut scroll, 2);
+    scroll.set(Some(&whole));
+    assert_eq!(view(&mut scroll, 2), ["claude builds", "one"]);
+}
+
+#[test]
+fn words_and_parts_that_are_not_found_are_looked_for_in_what_stands_before() {
+    let (end, whole) = in_part();
+    let mut scroll = Scroll::default();
+    scroll.set(Some(&end));
+    let _ = view(&mut scroll, 2);
+    assert!(!scroll.jump(false, |entry| matches!(entry.kind, ThreadKind::Phase { .. }), &times()));
+    assert!(scroll.wants_beginning());
+    scroll.follow();
+    assert!(!scroll.wants_beginning());
+    scroll.look_for("alpha");
+    scroll.seek(false);
+    scroll.search_on(&times());
+    assert!(!scroll.search.stands_at_one() && !scroll.search.is_busy() && scroll.wants_beginning());
+    scroll.set(Some(&whole));
+    scroll.search_on(&times());
+    assert!(scroll.search.stands_at_one());
+    assert_eq!(view(&mut scroll, 1), ["alpha"]);
+}

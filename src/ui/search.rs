@@ -161,6 +161,8 @@ struct Quest {
 pub struct Search {
     needle: Needle,
     quest: Option<Quest>,
+    /// Which way the last one went that was not found anywhere.
+    missed: Option<bool>,
     /// The match the view stands at.
     here: Option<Match>,
     /// Matches in order, up to the entry that is counted next.
@@ -188,8 +190,15 @@ impl Search {
 
     /// The conversation is another one, or shows other parts: what was counted does not hold.
     pub fn begin_anew(&mut self, entries: usize) {
-        (self.entries, self.counted, self.here, self.quest) = (entries, 0, None, None);
+        (self.entries, self.counted, self.here, self.quest, self.missed) = (entries, 0, None, None, None);
         self.found.clear();
+    }
+
+    /// What stood before the first entry came in. The direction in which a match is still to be looked for.
+    pub fn begin_whole(&mut self, entries: usize) -> Option<bool> {
+        let sought = self.quest.map(|quest| quest.forward).or(self.missed);
+        self.begin_anew(entries);
+        sought
     }
 
     /// The conversation has grown behind the entry `same`.
@@ -202,6 +211,7 @@ impl Search {
 
     /// Begins to look for the match behind `from`, or before it, around the end.
     pub fn seek(&mut self, forward: bool, from: Match) {
+        self.missed = None;
         let from = self.here.unwrap_or(from);
         let next = from.entry.min(self.entries.saturating_sub(1));
         // Its own entry is looked through twice: at first on one side of the place, at last on the other.
@@ -319,6 +329,7 @@ impl Search {
                 entry.checked_sub(1).unwrap_or_else(|| self.entries.saturating_sub(1))
             };
         }
+        self.missed = Some(quest.forward);
         None
     }
 }

@@ -3,7 +3,9 @@
 
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
-use std::path::{Path, PathBuf};
+use std::ffi::OsStr;
+use std::path::Path;
+use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
@@ -15,9 +17,11 @@ use crate::model::ids::{SessionKey, SessionRef};
 /// What is known of the files under the roots.
 #[derive(Default)]
 pub(super) struct Catalogue {
-    files: BTreeMap<PathBuf, Spotted>,
-    by_key: BTreeMap<SessionKey, BTreeSet<PathBuf>>,
-    probes: BTreeMap<PathBuf, (Stamp, Probe)>,
+    /// By their bytes: paths are compared part by part, which costs more than all else of a walk.
+    files: BTreeMap<Arc<OsStr>, Spotted>,
+    /// Most have one file.
+    by_key: BTreeMap<SessionKey, Vec<Arc<OsStr>>>,
+    probes: BTreeMap<Arc<OsStr>, (Stamp, Probe)>,
     /// The sessions, and how many of them were not read yet.
     list: Option<(Vec<FoundSession>, usize)>,
     /// Files that were read since it was last said what to keep.
@@ -30,7 +34,7 @@ fn key_of(spotted: &Spotted) -> SessionKey {
 
 impl Catalogue {
     /// Takes a whole walk over; the sessions whose files are new, changed or gone.
-    pub(super) fn adopt(&mut self, files: BTreeMap<PathBuf, Spotted>) -> BTreeSet<SessionKey> {
+    pub(super) fn adopt(&mut self, files: BTreeMap<Arc<OsStr>, Spotted>) -> BTreeSet<SessionKey> {
         let mut changed = BTreeSet::new();
         for (path, new) in &files {
             if self.files.get(path) != Some(new) {
@@ -46,7 +50,7 @@ impl Catalogue {
         self.files = files;
         self.by_key.clear();
         for (path, spotted) in &self.files {
-            self.by_key.entry(key_of(spotted)).or_default().insert(path.clone());
+            self.by_key.entry(key_of(spotted)).or_default().push(Arc::clone(path));
         }
         if !changed.is_empty() {
             self.list = None;
@@ -56,18 +60,24 @@ impl Catalogue {
 
     /// Takes one file over as it is now; `None`: it is gone.
     pub(super) fn put(&mut self, path: &Path, now: Option<Spotted>) {
+        let path = path.as_os_str();
         if self.files.get(path) == now.as_ref() {
             return;
         }
         self.list = None;
         if let Some(spotted) = now {
-            self.by_key.entry(key_of(&spotted)).or_default().insert(path.to_owned());
-            self.files.insert(path.to_owned(), spotted);
+            let known = self.files.get_key_value(path).map(|(path, _)| Arc::clone(path));
+            let path = known.unwrap_or_else(|| Arc::from(path));
+            let paths = self.by_key.entry(key_of(&spotted)).or_default();
+            if !paths.contains(&path) {
+                paths.push(Arc::clone(&path));
+            }
+            self.files.insert(path, spotted);
         } else {
             self.probes.remove(path);
             let paths = self.files.remove(path).and_then(|old| self.by_key.get_mut(&key_of(&old)));
             if let Some(paths) = paths {
-                paths.remove(path);
+                paths.retain(|known| **known != *path);
             }
         }
     }
@@ -75,7 +85,9 @@ impl Catalogue {
     /// The file of a session: the plain one before the compressed one, then the one written last.
     pub(super) fn find(&self, key: &SessionKey) -> Option<(&Path, &Spotted)> {
         let paths = self.by_key.get(key)?.iter();
-        paths.filter_map(|path| Some((path.as_path(), self.files.get(path)?))).max_by_key(|(_, spotted)| rank(spotted))
+        paths
+            .filter_map(|path| Some((Path::new(&**path), self.files.get(path)?)))
+            .max_by_key(|(_, spotted)| rank(spotted))
     }
 
     /// Whether a probe showed that this is a sub-agent's thread: nobody has to hear of it.
@@ -99,8 +111,9 @@ impl Catalogue {
     /// Takes over what was kept of an earlier start. What changed since then is told by its stamp.
     pub(super) fn recall(&mut self, kept: &[u8]) {
         let kept: Vec<Kept<'_>> = serde_json::from_slice(kept).unwrap_or_default();
-        self.probes
-            .extend(kept.into_iter().map(|Kept(path, stamp, probe)| (path.into_owned(), (stamp, probe.into_owned()))));
+        self.probes.extend(
+            kept.into_iter().map(|Kept(path, stamp, probe)| (Arc::from(path.as_os_str()), (stamp, probe.into_owned()))),
+        );
     }
 
     /// What is to be kept for the next start, if enough was learnt for that since the last call.
@@ -110,8 +123,9 @@ impl Catalogue {
         }
         self.learnt = 0;
         let known = self.probes.iter().filter(|(path, _)| self.files.contains_key(*path));
-        let kept: Vec<Kept<'_>> =
-            known.map(|(path, (stamp, probe))| Kept(Cow::Borrowed(path), *stamp, Cow::Borrowed(probe))).collect();
+        let kept: Vec<Kept<'_>> = known
+            .map(|(path, (stamp, probe))| Kept(Cow::Borrowed(Path::new(&**path)), *stamp, Cow::Borrowed(probe)))
+            .collect();
         // A path that is no text cannot be kept so; it is read again.
         serde_json::to_string(&kept).ok()
     }
@@ -124,18 +138,18 @@ impl Catalogue {
         });
         let (mut found, mut fresh, mut left) = (Vec::with_capacity(files.len()), Vec::new(), 0);
         for (key, path, spotted) in files {
-            let kept = self.probes.get(path).filter(|(stamp, _)| *stamp == spotted.stamp);
+            let kept = self.probes.get(path.as_os_str()).filter(|(stamp, _)| *stamp == spotted.stamp);
             let probe = match kept {
                 Some((_, probe)) => probe.clone(),
                 None if fresh.len() < most => {
                     let probe = probe(&spotted.named, path);
-                    fresh.push((path.to_owned(), (spotted.stamp, probe.clone())));
+                    fresh.push((Arc::from(path.as_os_str()), (spotted.stamp, probe.clone())));
                     probe
                 }
                 None => {
                     left += 1;
                     // What it said before it changed is better than nothing.
-                    self.probes.get(path).map(|(_, probe)| probe.clone()).unwrap_or_default()
+                    self.probes.get(path.as_os_str()).map(|(_, probe)| probe.clone()).unwrap_or_default()
                 }
             };
             if !probe.subagent {
@@ -155,7 +169,7 @@ struct Kept<'a>(Cow<'a, Path>, Stamp, Cow<'a, Probe>);
 fn found_session(key: SessionKey, path: &Path, spotted: &Spotted, probe: Probe) -> FoundSession {
     FoundSession {
         session: SessionRef { agent: key.agent, worktree: probe.cwd.unwrap_or_default(), session_id: key.session_id },
-        path: path.display().to_string(),
+        path: path.display().to_string().into(),
         title: probe.title,
         modified_at: spotted.stamp.modified_at(),
         branch: probe.branch,

@@ -6,6 +6,7 @@ use std::fs::File;
 use std::io::{self, Read};
 use std::os::unix::fs::FileExt;
 use std::path::Path;
+use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
@@ -29,10 +30,10 @@ const LAST_WORDS: usize = 128 * 1024;
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Probe {
     pub(super) cwd: Option<String>,
-    pub(super) title: Option<String>,
-    pub(super) branch: Option<String>,
+    pub(super) title: Option<Arc<str>>,
+    pub(super) branch: Option<Arc<str>>,
     pub(super) subagent: bool,
-    pub(super) last_words: Option<String>,
+    pub(super) last_words: Option<Arc<str>>,
 }
 
 /// Looks at a file. One that cannot be read shows nothing: it is listed by its name all the same.
@@ -63,10 +64,9 @@ fn plain(agent: Agent, path: &Path) -> io::Result<Probe> {
             size = size.saturating_mul(4);
             continue;
         }
-        let newer = |end: Option<String>, begin: Option<String>| end.or(begin);
-        seen.cwd = newer(end.cwd, seen.cwd);
-        seen.branch = newer(end.branch, seen.branch);
-        seen.last_words = newer(end.last_message, seen.last_words);
+        seen.cwd = end.cwd.or(seen.cwd);
+        seen.branch = end.branch.map(Arc::from).or(seen.branch);
+        seen.last_words = end.last_message.map(Arc::from).or(seen.last_words);
         return Ok(seen);
     }
 }
@@ -89,12 +89,12 @@ fn grow(agent: Agent, mut source: impl Read, length: Option<u64>) -> io::Result<
         if at_end || long_enough || !seen.wants_head {
             return Ok(Probe {
                 cwd: seen.cwd,
-                title: seen.title,
-                branch: seen.branch,
+                title: seen.title.map(Arc::from),
+                branch: seen.branch.map(Arc::from),
                 // What the names of Claude's files let through is a session, whatever rows it begins with: one that
                 // holds nothing but side-chain rows so far gets its first message later.
                 subagent: agent == Agent::Codex && seen.is_subagent,
-                last_words: seen.last_message,
+                last_words: seen.last_message.map(Arc::from),
             });
         }
         size = size.saturating_mul(4);

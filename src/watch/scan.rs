@@ -1,10 +1,12 @@
 //! One walk over the agents' roots: which transcripts and folders are there, and what could not be read. Opens no file.
 
 use std::collections::BTreeMap;
+use std::ffi::OsStr;
 use std::fs::{self, Metadata};
 use std::io;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
@@ -92,7 +94,7 @@ pub(super) struct Folder {
 /// What a walk found.
 #[derive(Debug, Default)]
 pub(super) struct Scan {
-    pub(super) files: BTreeMap<PathBuf, Spotted>,
+    pub(super) files: BTreeMap<Arc<OsStr>, Spotted>,
     /// The roots included.
     pub(super) folders: BTreeMap<PathBuf, Folder>,
     pub(super) roots: BTreeMap<Agent, RootState>,
@@ -163,7 +165,7 @@ fn walk(root: &Root, folder: &Path, meta: &Metadata, depth: usize, found: &mut S
             walk(root, &path, &meta, depth.saturating_add(1), found, why);
         } else if let Some(named) = named.filter(|_| meta.is_file()) {
             newest = newest.max(meta.mtime());
-            found.files.insert(path, Spotted { named, stamp: Stamp::of(&meta) });
+            found.files.insert(path.into_os_string().into(), Spotted { named, stamp: Stamp::of(&meta) });
         }
     }
     let is_leaf = depth == naming::leaf_depth(root.agent);

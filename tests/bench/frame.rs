@@ -64,7 +64,7 @@ fn session() -> SessionRef {
 fn view() -> SessionView {
     SessionView {
         session: session(),
-        title: "The newest".to_owned(),
+        title: "The newest".into(),
         state: SessionState::Idle,
         fact: trellis::model::session::StateFact::default(),
         active_at: Some(now()),
@@ -74,8 +74,8 @@ fn view() -> SessionView {
         used_by: None,
         put_away: false,
         branch: None,
-        last_words: String::new(),
-        path: String::new(),
+        last_words: "".into(),
+        path: "".into(),
         agent: Agent::Claude,
         launch: None,
     }

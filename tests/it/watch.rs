@@ -289,7 +289,7 @@ fn t27_a_garbled_first_line_hides_no_session() {
 }
 
 fn ending(found: &FoundSession) -> &str {
-    Path::new(&found.path).extension().unwrap().to_str().unwrap()
+    Path::new(&*found.path).extension().unwrap().to_str().unwrap()
 }
 
 fn compress(path: &Path) -> PathBuf {

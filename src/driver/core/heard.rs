@@ -80,7 +80,7 @@ impl<R: Records, T: Transcripts, A: Agents> Core<R, T, A> {
             0,
             FoundSession {
                 session: note.session.clone(),
-                path: note.transcript.clone().unwrap_or_default(),
+                path: note.transcript.as_deref().unwrap_or_default().into(),
                 title: None,
                 modified_at: Some(note.at),
                 branch: None,

@@ -58,7 +58,7 @@ impl Screen {
     /// Whether the conversation of a session is on the screen by itself.
     #[must_use]
     pub fn shows(&self, session: &SessionKey) -> bool {
-        matches!(&self.shown, Some(Shown::Session(shown)) if shown == session)
+        self.shown.as_ref().and_then(Shown::session) == Some(session)
     }
 }
 
@@ -68,7 +68,12 @@ impl<R: Records, T: Transcripts, A: Agents> Core<R, T, A> {
         if self.screen.shown == shown {
             return;
         }
-        self.screen.shown = shown;
+        let before = std::mem::replace(&mut self.screen.shown, shown);
+        let is_other = before.as_ref().and_then(Shown::session) != self.screen.shown.as_ref().and_then(Shown::session);
+        if let Some(Shown::Whole(key)) = before.filter(|_| is_other) {
+            // Its end is enough for a row.
+            self.read_unused(&key, now);
+        }
         self.screen.thread = None;
         self.screen.outdate();
         self.read_shown(now);
@@ -104,13 +109,15 @@ impl<R: Records, T: Transcripts, A: Agents> Core<R, T, A> {
     pub(super) fn read_shown(&mut self, now: Timestamp) {
         match self.screen.shown.clone() {
             Some(Shown::Record(key)) => self.read_sides(&key, now),
-            Some(Shown::Session(key)) => {
+            Some(shown @ (Shown::Session(_) | Shown::Whole(_))) => {
+                let Some(key) = shown.session() else { return };
                 // That of a record is read whole with its look.
-                let is_used = !self.books.with_session(&key).is_empty();
-                match self.session_ref(&key) {
+                let is_used = !self.books.with_session(key).is_empty();
+                match self.session_ref(key) {
                     Some(session) if is_used => self.read(&session, now),
                     Some(session) => {
-                        let read = self.transcripts.read_to_show(&session, now);
+                        let whole = matches!(shown, Shown::Whole(_));
+                        let read = self.transcripts.read_to_show(&session, whole, now);
                         self.took(&session, read);
                     }
                     None => {}
@@ -252,7 +259,7 @@ impl<R: Records, T: Transcripts, A: Agents> Core<R, T, A> {
     fn thread(&mut self, now: Timestamp) -> Option<Arc<Thread>> {
         let before = self.screen.told.take();
         let made = match self.screen.shown.as_ref()? {
-            Shown::Session(key) => {
+            Shown::Session(key) | Shown::Whole(key) => {
                 let session = self.session_ref(key)?;
                 let conversation = self.sessions.get(key)?.facts.conversation.as_ref()?;
                 let told = thread::Told::of(&session, conversation, &self.ledger, before);

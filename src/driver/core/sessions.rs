@@ -162,15 +162,16 @@ impl<R: Records, T: Transcripts, A: Agents> Core<R, T, A> {
         }
     }
 
-    /// Reads the transcript of a session that lives and that no record uses: its state stands there. Those of records are
-    /// read with their look.
-    fn read_unused(&mut self, key: &SessionKey, now: Timestamp) {
+    /// Reads the transcript of a session that no record uses: of one that lives the state stands at its end. Those of records
+    /// are read with their look.
+    pub(super) fn read_unused(&mut self, key: &SessionKey, now: Timestamp) {
         if !self.books.with_session(key).is_empty() {
             return;
         }
         let found = self.found.iter().find(|found| found.session.is(key));
         if let Some(session) = found.map(|found| found.session.clone()) {
-            self.read(&session, now);
+            let read = self.transcripts.read_to_show(&session, false, now);
+            self.took(&session, read);
         }
     }
 

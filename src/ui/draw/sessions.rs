@@ -100,7 +100,7 @@ fn unlisted_words(app: &App, unlisted: Unlisted, columns: usize) -> Option<Strin
 fn lines(app: &App, view: &SessionView, columns: usize, times: &Times) -> Vec<Row> {
     let (glyph, tone, state) = bits::session_state(&view.state);
     let age = view.active_at.map(|at| times.ago_short(at)).unwrap_or_default();
-    let title = if view.title.is_empty() { view.session.session_id.as_str() } else { view.title.as_str() };
+    let title = if view.title.is_empty() { view.session.session_id.as_str() } else { &view.title };
     let agent = view.agent.as_str();
     let news = if app.is_unread(view) { "new  " } else { "" };
     let tail = format!("{news}{agent} {age:>4}");
@@ -171,7 +171,7 @@ pub fn page(app: &mut App, key: &SessionKey, area: Rect, times: &Times) -> Page 
 pub fn header(app: &App, key: &SessionKey, columns: usize, times: &Times) -> Vec<Row> {
     let Some(view) = app.session(key) else { return vec![Row::plain(key.to_string())] };
     let (glyph, tone, state) = bits::session_state(&view.state);
-    let title = if view.title.is_empty() { view.session.session_id.as_str() } else { view.title.as_str() };
+    let title = if view.title.is_empty() { view.session.session_id.as_str() } else { &view.title };
     let since = view.fact.since.map(|since| times.ago(since)).unwrap_or_default();
     let place: Vec<&str> = [
         view.agent.as_str(),

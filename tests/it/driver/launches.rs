@@ -75,7 +75,7 @@ fn a_note_is_saved_before_an_agent_is_started_and_the_order_is_answered_with_its
     world.pass(seconds(1));
     let view = world.core.projection(world.now);
     let listed = view.sessions.iter().find(|view| view.session.key() == key).unwrap();
-    assert_eq!((listed.title.as_str(), listed.session.worktree.as_str()), ("mine", "/w/shop"), "it has no transcript");
+    assert_eq!((&*listed.title, listed.session.worktree.as_str()), ("mine", "/w/shop"), "it has no transcript");
 }
 
 #[test]

@@ -152,7 +152,7 @@ impl Transcripts for MemTranscripts {
                 worktree: "/w/shop".to_owned(),
                 session_id: key.session_id.clone(),
             },
-            path: format!("/t/{}.jsonl", key.session_id),
+            path: format!("/t/{}.jsonl", key.session_id).into(),
             title: None,
             modified_at: conversation.last_spoken_at,
             branch: None,

@@ -429,7 +429,7 @@ fn session_view(agent: Agent, id: &str, title: &str, state: SessionState, age: i
     let asks = state == SessionState::NeedsYou(Need::NeedsApproval);
     SessionView {
         session: session(agent, id),
-        title: title.to_owned(),
+        title: title.into(),
         state,
         fact: StateFact {
             since: Some(ago(age)),
@@ -442,9 +442,9 @@ fn session_view(agent: Agent, id: &str, title: &str, state: SessionState, age: i
         live,
         used_by: None,
         put_away: false,
-        branch: Some("main".to_owned()),
-        last_words: String::new(),
-        path: format!("/home/dev/.claude/projects/shop/{id}.jsonl"),
+        branch: Some("main".into()),
+        last_words: "".into(),
+        path: format!("/home/dev/.claude/projects/shop/{id}.jsonl").into(),
         agent,
         launch: None,
     }

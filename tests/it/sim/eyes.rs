@@ -58,7 +58,7 @@ impl Transcripts for Eyes {
         chats
             .map(|chat| FoundSession {
                 session: chat.session.clone(),
-                path: format!("/sim/{}.jsonl", chat.session.session_id),
+                path: format!("/sim/{}.jsonl", chat.session.session_id).into(),
                 title: None,
                 modified_at: Some(world.now),
                 branch: None,

@@ -1,7 +1,7 @@
 //! What is read of many and of long transcripts, and when: counted in parts, which repeats exactly.
 
 use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 
 use jiff::Timestamp;
@@ -92,12 +92,10 @@ fn what_was_kept_and_cannot_be_read_is_nothing() {
     assert_eq!(watch.sessions_so_far().1, 36);
 }
 
-/// The end first; then the rest in parts of 4 MiB, between which other things are done; at last as if read at once.
-#[test]
-fn a_long_transcript_is_shown_by_its_end_and_read_in_parts() {
-    let home = tempfile::tempdir().unwrap();
-    fs::create_dir_all(home.path().join("sessions")).unwrap();
-    let path = home.path().join("projects/-w").join(format!("{ID}.jsonl"));
+/// A transcript of 10 MiB: its path and its text.
+fn long(home: &Path) -> (PathBuf, String) {
+    fs::create_dir_all(home.join("sessions")).unwrap();
+    let path = home.join("projects/-w").join(format!("{ID}.jsonl"));
     let turn = talk(ID, 300);
     let mut whole = String::new();
     while whole.len() < 10 << 20 {
@@ -106,13 +104,57 @@ fn a_long_transcript_is_shown_by_its_end_and_read_in_parts() {
         whole.push_str(&turn.replace("\"uuid\":\"", &format!("\"uuid\":\"{n}-")));
     }
     put(&path, &whole);
+    (path, whole)
+}
+
+/// Of a long transcript no more than its end is read and held, however often it is looked at and however much comes behind
+/// it, until somebody asks for the rest; and that is let go again.
+#[test]
+fn of_a_long_transcript_only_the_end_is_read_until_the_rest_is_wanted() {
+    let home = tempfile::tempdir().unwrap();
+    let (path, mut text) = long(home.path());
+    let mut watch = start(home.path());
+    let session = SessionRef { agent: Agent::Claude, worktree: String::new(), session_id: SessionId::new(ID) };
+    let now = Timestamp::now();
+    watch.changed();
+    let end = |watch: &mut Watch, text: &str| {
+        let told = watch.read_to_show(&session, false, now).conversation.unwrap();
+        assert!(told.begins_inside() && told.title.is_none(), "its title stands at the beginning, which was not read");
+        let begin = told.turns[0].prompt.record.offset;
+        assert!(begin > 9 << 20, "only the end was read: from {begin}");
+        assert_eq!(told.length, text.len() as u64);
+        begin
+    };
+    let begin = end(&mut watch, &text);
+    for n in 0..20 {
+        let more = answer(ID, n, "more");
+        append(&path, &more);
+        text.push_str(&more);
+        assert_eq!(end(&mut watch, &text), begin, "it goes on from there");
+    }
+    let whole = loop {
+        let told = watch.read_to_show(&session, true, now).conversation.unwrap();
+        if !told.begins_inside() {
+            break told;
+        }
+    };
+    assert_eq!(*whole, *at_once(Agent::Claude, text.as_bytes()));
+    drop(whole);
+    assert!(end(&mut watch, &text) > begin, "the end is read anew");
+}
+
+/// The end first; then the rest in parts of 4 MiB, between which other things are done; at last as if read at once.
+#[test]
+fn a_long_transcript_is_shown_by_its_end_and_read_in_parts() {
+    let home = tempfile::tempdir().unwrap();
+    let (path, mut whole) = long(home.path());
     let mut watch = start(home.path());
     let session = SessionRef { agent: Agent::Claude, worktree: String::new(), session_id: SessionId::new(ID) };
     let now = Timestamp::now();
     watch.sessions();
     let mut parts = 0;
     let last = loop {
-        let read = watch.read_to_show(&session, now);
+        let read = watch.read_to_show(&session, true, now);
         let TranscriptFact::Present(mark) = read.fact else { panic!("{:?}", read.fact) };
         let told = read.conversation.unwrap();
         assert_eq!((mark.length, told.length), (whole.len() as u64, whole.len() as u64), "the end is always told");

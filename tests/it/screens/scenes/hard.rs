@@ -73,7 +73,7 @@ pub fn hostile() -> Projection {
         view.title = HOSTILE.into();
         view.fact.evidence = HOSTILE.into();
         view.fact.because = HOSTILE.into();
-        view.branch = Some(HOSTILE.to_owned());
+        view.branch = Some(HOSTILE.into());
         view.place = HOSTILE.into();
         view.session.worktree = HOSTILE.into();
         view.session.session_id = SessionId::from(HOSTILE);
