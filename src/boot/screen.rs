@@ -147,9 +147,9 @@ impl Engine {
             Ok(Ok(ui::Exit::Background)) => {
                 finished?;
                 let (back, stop) = (home.command(""), home.command("drive --stop"));
-                out::line(&out::plain(&format!(
-                    "it goes on in the background; `{back}` comes back to it, `{stop}` ends it"
-                )))
+                let steps = [("It goes on in the background. Back to it:", &*back), ("To end it:", &*stop)];
+                let lines = out::next_steps(&steps, out::columns(std::io::stdout()));
+                out::line(&lines.join("\n"))
             }
             Ok(Ok(ui::Exit::Quit)) => {
                 // What was finished at the end was begun before their eyes.

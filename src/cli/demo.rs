@@ -13,12 +13,10 @@ use crate::boot::{Engine, Ground, How, Place, Seat};
 use crate::clock;
 use crate::driver::ports::Loaded;
 use crate::model::command::NewRun;
-use crate::model::config::RunConfig;
 use crate::model::event::{Event, EventKind};
 use crate::model::ids::Role;
 use crate::model::run::{RunRecord, RunStop};
-use crate::model::tempo::Tempo;
-use crate::paths::{Environment, Home, for_shell};
+use crate::paths::{Environment, Home};
 use crate::small_file;
 use crate::store::lock::Kind;
 
@@ -55,9 +53,9 @@ pub fn demo(home: Option<&Path>, args: &DemoArgs) -> Result<(), Failure> {
     if args.headless {
         // At once: a process that is killed says nothing at its end.
         tell_home(is_own, &root);
-        return headless(engine, &stage, run, args.speed);
+        return headless(engine, &stage, run);
     }
-    let ended = watched(engine, &stage, run.as_ref(), args.speed);
+    let ended = watched(engine, &stage, run.as_ref());
     tell_home(is_own, &root);
     ended
 }
@@ -65,9 +63,12 @@ pub fn demo(home: Option<&Path>, args: &DemoArgs) -> Result<(), Failure> {
 /// Where a demo lives that made its own folder. It stays: the run may not have ended, and a person may want to look.
 fn tell_home(is_own: bool, root: &Path) {
     if is_own {
-        let (words, go_on) = (for_shell(root), Home::at(root).command(""));
-        let whole = format!("the demo's home is {words}; `{go_on}` goes on with it, `rm -r {words}` removes it");
-        out::note(&out::plain(&whole));
+        let home = Home::at(root);
+        let (back, gone) = (home.command(""), home.command("uninstall --yes"));
+        let steps = [("What the demo made stays. To go on with it:", &*back), ("To remove it:", &*gone)];
+        for line in out::next_steps(&steps, out::columns(std::io::stderr())) {
+            out::note(&line);
+        }
     }
 }
 
@@ -127,17 +128,17 @@ fn newest_run(loaded: &Loaded, stage: &Stage) -> Option<RunRecord> {
 }
 
 /// What the run of a script begins with.
-fn order(stage: &Stage, tempo: Tempo) -> Result<NewRun, Failure> {
+fn order(stage: &Stage) -> Result<NewRun, Failure> {
     let side = |role| stage.session(role).ok_or_else(|| Failure::internal("the demo's home names no such side"));
-    let script = &stage.script.run;
-    let config = RunConfig { debounce: tempo.millis(script.debounce), ..script.clone() };
+    // Its waits are as long as they are written: whoever drives divides them by the speed.
+    let config = stage.script.run.clone();
     Ok(NewRun { implementer: side(Role::Implementer)?, reviewer: side(Role::Reviewer)?, config })
 }
 
-fn headless(mut engine: Engine, stage: &Stage, run: Option<RunRecord>, tempo: Tempo) -> Result<(), Failure> {
+fn headless(mut engine: Engine, stage: &Stage, run: Option<RunRecord>) -> Result<(), Failure> {
     engine.tell(Seat::Plain);
     let mut listener = Listener::of(&engine);
-    let order = order(stage, tempo)?;
+    let order = order(stage)?;
     let ended = engine.block_on(async {
         let run = match run {
             Some(run) => run.id,
@@ -150,9 +151,9 @@ fn headless(mut engine: Engine, stage: &Stage, run: Option<RunRecord>, tempo: Te
     listener.end(engine, ended)
 }
 
-fn watched(engine: Engine, stage: &Stage, run: Option<&RunRecord>, tempo: Tempo) -> Result<(), Failure> {
+fn watched(engine: Engine, stage: &Stage, run: Option<&RunRecord>) -> Result<(), Failure> {
     if run.is_none() {
-        let order = order(stage, tempo)?;
+        let order = order(stage)?;
         engine.block_on(async { start::create(&engine, order).await.map(|_| ()) })?;
     }
     engine.let_person_act();

@@ -14,27 +14,30 @@ use crate::paths::{AgentRoots, Home, own_program};
 use crate::store::leave::{self, Content};
 use crate::store::lock::Kind;
 
-/// Names it; `yes`: removes it.
+/// Names it; `yes`: removes it. Of a home that was named nothing but itself is meant: no demo, no hook.
 ///
 /// # Errors
 /// Something drives, the home is none of trellis's or holds more than that, or something cannot be read or removed.
 pub fn uninstall(place: &Named<'_>, yes: bool) -> Result<(), Failure> {
     let (ground, _) = Ground::at_any_rate(place)?;
-    let homes = homes(&ground)?;
-    let (settings, unclear) = settings(&ground);
-    // Nothing is touched before all of it was looked at.
-    for (home, _) in &homes {
-        boot::refuse_if_driven(home)?;
-    }
+    let alone = place.home.is_some();
+    let homes = homes(&ground, alone)?;
+    let (settings, unclear) = if alone { (Vec::new(), Vec::new()) } else { settings(&ground) };
     tell(&ground.home, &settings, &unclear, &homes)?;
     if settings.is_empty() && unclear.is_empty() && homes.is_empty() {
-        return program("there is nothing of trellis here but the program");
+        let nothing = format!("there is no home of trellis in {}", show(ground.home.root()));
+        return last(alone, if alone { &nothing } else { "there is nothing of trellis here but the program" });
     }
-    if !yes {
-        return out::line(&out::plain(&format!(
-            "nothing was removed: `{}` removes it",
-            ground.home.command("uninstall --yes")
-        )));
+    // Nothing is touched before all of it was looked at.
+    let driven = homes.iter().find_map(|(home, _)| boot::refuse_if_driven(home).err());
+    match driven {
+        Some(driven) if yes => return Err(driven),
+        Some(driven) => return out::line(&out::plain(&format!("nothing was removed: {}", driven.message))),
+        None if yes => {}
+        None => {
+            let command = ground.home.command("uninstall --yes");
+            return out::line(&out::plain(&format!("nothing was removed: `{command}` removes it")));
+        }
     }
     let stamp = clock::now().strftime("%Y%m%d-%H%M%S").to_string();
     for settings in &settings {
@@ -60,12 +63,15 @@ pub fn uninstall(place: &Named<'_>, yes: bool) -> Result<(), Failure> {
     } else {
         format!("; {} stays with what is not trellis's", stays.join(", "))
     };
-    program(&format!("removed{rest}; what is left is the program"))?;
+    last(alone, &format!("removed{rest}{}", if alone { "" } else { "; what is left is the program" }))?;
     if unclear.is_empty() { Ok(()) } else { Err(Failure::refused("see above: hooks may still stand there")) }
 }
 
-/// The last line: the program cannot know who put it there.
-fn program(words: &str) -> Result<(), Failure> {
+/// The last line: the program cannot know who put it there, and of a home that was named it says nothing of the rest.
+fn last(alone: bool, words: &str) -> Result<(), Failure> {
+    if alone {
+        return out::line(&out::plain(&format!("{words}; `trellis uninstall` names what else is here")));
+    }
     let own = own_program().map(|path| show(&path)).unwrap_or_default();
     out::line(&out::plain(&format!(
         "{words}, {own}: remove it as you installed it (`cargo uninstall trellis`, your package manager, `rm`)"
@@ -81,8 +87,9 @@ fn also(home: &Home) -> &'static [&'static str] {
     if demo::is_one(home.root()) { &demo::FOLDERS } else { &[] }
 }
 
-/// The home that is meant and the demos below the temporary folder, as far as they are there.
-fn homes(ground: &Ground) -> Result<Vec<(Home, Content)>, Failure> {
+/// The home that is meant and the demos below the temporary folder, as far as they are there; `alone`: it was named, and
+/// no other is meant.
+fn homes(ground: &Ground, alone: bool) -> Result<Vec<(Home, Content)>, Failure> {
     let mut homes = Vec::new();
     let root = ground.home.root();
     let refused = |why: &str| Failure::refused(format!("{} is left alone: {why}", show(root)));
@@ -95,8 +102,8 @@ fn homes(ground: &Ground) -> Result<Vec<(Home, Content)>, Failure> {
         }
         homes.extend(content.is_home.then(|| (ground.home.clone(), content)));
     }
-    let demos = demo::made_below(&std::env::temp_dir()).into_iter().filter(|path| path != root).map(Home::at);
-    for home in demos {
+    let demos = if alone { Vec::new() } else { demo::made_below(&std::env::temp_dir()) };
+    for home in demos.into_iter().filter(|path| path != root).map(Home::at) {
         let content = leave::look(home.root(), also(&home));
         homes.extend(content.ok().flatten().map(|content| (home, content)));
     }
@@ -155,7 +162,8 @@ fn tell(meant: &Home, settings: &[Settings], unclear: &[String], homes: &[(Home,
     }
     for (home, content) in homes {
         let kind = if home == meant { "home " } else { "demo " };
-        out::line(&out::plain(&format!("{kind}  {}", show(home.root()))))?;
+        let used = if boot::refuse_if_driven(home).is_err() { ": in use" } else { "" };
+        out::line(&out::plain(&format!("{kind}  {}{used}", show(home.root()))))?;
         for path in &content.own {
             out::line(&out::plain(&format!("       {}", show(path))))?;
         }

@@ -184,10 +184,29 @@ fn nothing_is_removed_while_something_drives() {
         assert!(Instant::now() < until, "it does not drive");
     }
     let who = format!("another trellis (pid {}) drives", driver.0.id());
-    assert!(person.run(1, &["uninstall"]).contains(&who));
+    // What is there is named all the same, and which of it is in use.
+    let said = person.run(0, &["uninstall"]);
+    let named = format!("home   {}: in use\n", home.display());
+    assert!(said.contains(&named) && said.contains("/.trellis/checklist-runs\n") && said.contains(&who), "{said}");
     let said = person.run(1, &["uninstall", "--yes"]);
     assert!(said.contains(&who) && said.contains("end it first"), "{said}");
     assert!(home.join("trellis.lock").exists() && home.join("demo/cast.json").exists());
+}
+
+#[test]
+fn with_a_named_home_only_that_one_goes() {
+    let person = Person::new();
+    for name in ["tmp/trellis-demo-one", "tmp/trellis-demo-two", "third"] {
+        person.run(0, &["demo", "--headless", "--speed", "50", "--home", person.path(name).to_str().unwrap()]);
+    }
+    // Another demo that is played does not matter to it.
+    let _lock = Lock::take(&Home::at(person.path("tmp/trellis-demo-two"))).unwrap();
+    for name in ["third", "tmp/trellis-demo-one"] {
+        let home = person.path(name);
+        let said = person.run(0, &["uninstall", "--yes", "--home", home.to_str().unwrap()]);
+        assert!(!home.exists() && !said.contains("trellis-demo-two"), "{said}");
+    }
+    assert!(person.path("tmp/trellis-demo-two/trellis.lock").exists());
 }
 
 /// The names of a demo's folder are those that a demo makes for itself.
