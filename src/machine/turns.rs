@@ -167,7 +167,7 @@ pub(super) fn read<R: Loop>(draft: &Draft<'_, R>, role: Role) -> Reading {
 }
 
 /// The newest turn of the awaited side if it is one that counts, whether or not it has ended.
-fn newest_that_counts<R: Loop>(draft: &Draft<'_, R>, role: Role) -> Option<usize> {
+pub(super) fn newest_that_counts<R: Loop>(draft: &Draft<'_, R>, role: Role) -> Option<usize> {
     let conversation = draft.conversation(role)?;
     if planted::is(Fault::NewestTurn) {
         return conversation.turns.iter().rposition(Turn::is_answered);

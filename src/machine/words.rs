@@ -17,6 +17,8 @@ use crate::model::run::RunStop;
 
 /// After this a silence is said.
 const SILENT: SignedDuration = SignedDuration::from_mins(5);
+/// Why a side that has ended its turn gets nothing yet.
+const SPOKE: &str = "it spoke a moment ago";
 
 /// How a side is called: by its agent, numbered when both are the same.
 pub(super) fn name<R: Loop>(rec: &R, role: Role) -> String {
@@ -112,7 +114,8 @@ pub(super) fn delivery<R: Loop>(draft: &Draft<'_, R>) -> Option<Wait> {
         }
         // It has said what it had to say: nothing but a quiet moment is missing.
         Next::Busy(idle) if is_settling(&idle) => {
-            wait(format!("{message} goes to {name}"), quiet(draft), ("ends in a moment", By::Timer), quiet_end(&idle))
+            let ends = ("goes out in a moment", By::Timer);
+            wait(format!("{message} goes to {name}"), SPOKE.to_owned(), ends, quiet_end(&idle))
         }
         Next::Busy(idle) => {
             let who = format!("waits for {name} to be free");
@@ -170,10 +173,14 @@ pub(super) fn side<R: Loop>(draft: &Draft<'_, R>, role: Role, does: &str) -> Wai
             by: By::Transcript,
             ..Wait::default()
         },
+        // What was said before the wait began is nothing that is waited for.
+        Reading::Busy(idle) if is_settling(&idle) && turns::newest_that_counts(draft, role).is_none() => {
+            next_answer(draft, role)
+        }
         // The time is still that of its work: who has built for 25 minutes has not just begun.
         Reading::Busy(idle) if is_settling(&idle) && newest.is_some_and(Turn::is_answered) => Wait {
             who: format!("{name} has answered"),
-            what: quiet(draft),
+            what: "it may say more".to_owned(),
             since: newest.and_then(|turn| turn.prompt.record.at),
             ends: "read in a moment".to_owned(),
             by: By::Timer,
@@ -199,15 +206,7 @@ pub(super) fn side<R: Loop>(draft: &Draft<'_, R>, role: Role, does: &str) -> Wai
             by: By::Transcript,
             ..Wait::default()
         },
-        Reading::Prompt | Reading::Lost => Wait {
-            who: format!("waits for {name}'s next answer"),
-            what: newer_session(draft, role).unwrap_or_else(|| "nothing was sent: prompt it as you like".to_owned()),
-            // Where a decision of the person came last, that is what began the wait.
-            since: newest.and_then(|turn| turn.ended_at).max(draft.rec.open_wait().and(draft.rec.saved_at())),
-            ends: format!("ends when {name} has answered"),
-            by: By::Transcript,
-            ..Wait::default()
-        },
+        Reading::Prompt | Reading::Lost => next_answer(draft, role),
         Reading::Answer(_) => Wait {
             who: format!("{name} has answered"),
             what: "it is being read".to_owned(),
@@ -224,6 +223,21 @@ pub(super) fn side<R: Loop>(draft: &Draft<'_, R>, role: Role, does: &str) -> Wai
             by: By::Itself,
             ..Wait::default()
         },
+    }
+}
+
+/// A side that nobody has prompted yet.
+fn next_answer<R: Loop>(draft: &Draft<'_, R>, role: Role) -> Wait {
+    let name = draft.name(role);
+    let newest = draft.conversation(role).and_then(|conversation| conversation.newest());
+    Wait {
+        who: format!("waits for {name}'s next answer"),
+        what: newer_session(draft, role).unwrap_or_else(|| "nothing was sent: prompt it as you like".to_owned()),
+        // Where a decision of the person came last, that is what began the wait.
+        since: newest.and_then(|turn| turn.ended_at).max(draft.rec.open_wait().and(draft.rec.saved_at())),
+        ends: format!("ends when {name} has answered"),
+        by: By::Transcript,
+        ..Wait::default()
     }
 }
 
@@ -272,7 +286,7 @@ pub(super) fn busy<R: Loop>(draft: &Draft<'_, R>, role: Role, idle: &IdleVerdict
         Busy::Question(question) => format!("it asks you: {question}"),
         Busy::QueuedPrompt => "a prompt waits in its queue".to_owned(),
         Busy::Background(count) => session::background(*count),
-        Busy::Quiet(_) => quiet(draft),
+        Busy::Quiet(_) => SPOKE.to_owned(),
         Busy::InFlight(record) => format!("a message of {record} is on its way to it"),
     });
     words.take(2).collect::<Vec<_>>().join(", ")
@@ -288,12 +302,6 @@ fn quiet_end(idle: &IdleVerdict) -> Option<Timestamp> {
         Busy::Quiet(at) => Some(*at),
         _ => None,
     })
-}
-
-/// What a quiet time is for. In whole seconds, never fewer than it takes.
-fn quiet<R: Loop>(draft: &Draft<'_, R>) -> String {
-    let lasts = draft.scene.tempo.millis(draft.rec.knobs().debounce);
-    format!("in case more follows within {} s", lasts.div_ceil(1_000))
 }
 
 fn busy_ends(name: &str, idle: &IdleVerdict) -> (String, By) {

@@ -190,7 +190,9 @@ fn waits_for_prompt(record: &RecordFacts<'_>) -> bool {
         return false;
     }
     match record.run {
-        Some(run) if run.step == Some(RunStep::Probe) => run.awaited.is_none() || run.open_wait.is_some(),
+        Some(run) if run.step == Some(RunStep::Probe) => {
+            (run.awaited.is_none() || run.open_wait.is_some()) && !answers_already(run, record)
+        }
         Some(run) if run.step == Some(RunStep::Advance) => false,
         Some(_) | None => record.pair.is_some_and(|pair| pair.open_wait.is_some()),
     }
@@ -200,10 +202,11 @@ fn is_working(side: Option<&SessionFacts>) -> bool {
     side.is_some_and(|side| matches!(side.state, Some(SessionState::Working { .. })))
 }
 
-/// Whether the builder has an answer that is about to be taken as the first phase: nobody's move then.
+/// Whether the builder has an answer that is about to be taken as the phase: nobody's move then.
 fn answers_already(run: &RunRecord, record: &RecordFacts<'_>) -> bool {
     let newest = record.conversation(Role::Implementer).and_then(Conversation::newest);
-    newest.is_some_and(|turn| turn.is_answered() && Some(&turn.id) != run.baseline_turn_id.as_ref())
+    let after = run.open_wait.as_ref().map_or(run.baseline_turn_id.as_ref(), |wait| wait.after_turn_id.as_ref());
+    newest.is_some_and(|turn| turn.is_answered() && Some(&turn.id) != after)
 }
 
 fn first_wait(record: &RecordFacts<'_>) -> bool {
@@ -352,7 +355,9 @@ fn stage(record: &RecordFacts<'_>) -> Option<Stage> {
     match record.run.and_then(|run| run.step) {
         Some(RunStep::Advance) => return Some(Stage::Ask),
         Some(RunStep::Probe) => {
-            return Some(if is_working(record.implementer) { Stage::Build } else { Stage::Ask });
+            // Its answer is the end of its work, until it is taken as the phase.
+            let builds = |run| is_working(record.implementer) || answers_already(run, record);
+            return Some(if record.run.is_some_and(builds) { Stage::Build } else { Stage::Ask });
         }
         Some(RunStep::Review) | None => {}
     }

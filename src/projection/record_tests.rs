@@ -55,8 +55,10 @@ fn the_first_wait_is_told_until_something_was_sent_or_is_worked_on() {
     fresh.current_pair_id = None;
     let mut stage = Stage::new(Some(fresh), None);
     stage.wait = waiting("waits for claude's first answer");
-    // An answer that is about to be taken as the phase: it is nobody's move.
-    assert!(!seen(&stage).first_wait);
+    // An answer that is about to be taken as the phase: it is nobody's move, and its work is where the run is.
+    let view = seen(&stage);
+    assert!(!view.first_wait);
+    assert_eq!((view.standing, view.stage, view.phase), (Standing::Going, Some(Step::Build), Some(1)));
     let newest = stage.implementer.conversation.as_ref().and_then(|talk| talk.newest()).map(|turn| turn.id.clone());
     stage.run.as_mut().unwrap().baseline_turn_id = newest;
     let view = seen(&stage);

@@ -127,7 +127,8 @@ fn judged_answers(record: &RecordFacts<'_>, chain: &[&PairRecord]) -> Vec<Judged
         let Some(answer) = &turn.answer else { continue };
         let is_approval =
             record.pair.is_some_and(|pair| verdict::stop_signal(&answer.text, &pair.config.stop_signal).is_match());
-        let points = if is_approval { Vec::new() } else { points::located(&answer.text) };
+        let signal = record.pair.map_or("", |pair| &pair.config.stop_signal);
+        let points = if is_approval { Vec::new() } else { points::located(&answer.text, signal) };
         let texts: Vec<String> = points.iter().map(|point| point.text.clone()).collect();
         let since = points::first_named(&texts, &earlier);
         let repeated = since.iter().flatten().count();

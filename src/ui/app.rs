@@ -16,6 +16,7 @@ use crate::projection::{Projection, RunView, SessionView, Shown};
 
 use super::ahead::{Ahead, Side};
 use super::compare::Compare;
+use super::drives::as_driven;
 use super::editor::Editor;
 use super::form::Form;
 use super::key::Key;
@@ -405,6 +406,7 @@ impl App {
     /// Opens on the list of runs.
     #[must_use]
     pub fn new(projection: Arc<Projection>, keymap: Keymap, now: Timestamp, zone: TimeZone, size: (u16, u16)) -> Self {
+        let projection = as_driven(projection, &keymap);
         let mut app = Self {
             seen: Arc::clone(&projection),
             projection,

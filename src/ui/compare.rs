@@ -7,7 +7,7 @@ use jiff::Timestamp;
 
 use crate::model::ids::Role;
 use crate::model::session::SessionState;
-use crate::projection::{Thread, ThreadKind};
+use crate::projection::{RunView, Thread, ThreadKind};
 use crate::verdict::points;
 
 use super::action::Action;
@@ -55,9 +55,19 @@ pub struct Compare {
     rows: (usize, Vec<Row>),
 }
 
+/// Whose answers are to be compared.
+struct Wanted {
+    role: Role,
+    /// It is at work: what it says meanwhile is no answer yet.
+    works: bool,
+    /// The word by which the reviewer agrees.
+    signal: String,
+}
+
 impl Compare {
     /// The answer at or before an entry, of this side, with the one before it; else why not.
-    fn of(thread: &Thread, (role, works): (Role, bool), from: usize) -> Result<Self, String> {
+    fn of(thread: &Thread, wanted: &Wanted, from: usize) -> Result<Self, String> {
+        let &Wanted { role, works, .. } = wanted;
         let mut answers = (0..thread.entries.len().min(from.saturating_add(1))).rev().filter_map(|entry| {
             let (_, text) = answer_at(thread, entry).filter(|(side, _)| *side == role)?;
             let relay = relay_of(thread, entry, role);
@@ -73,9 +83,9 @@ impl Compare {
             let count = if after.is_some() { "one answer only" } else { "no answer yet" };
             return Err(format!("{label} has {count}: there are no two to compare"));
         };
-        let found = points::located(&after.text);
+        let found = points::located(&after.text, &wanted.signal);
         let texts: Vec<String> = found.iter().map(|point| point.text.clone()).collect();
-        let repeats = points::repeats(&texts, &points::points(&before.text));
+        let repeats = points::repeats(&texts, &points::points(&before.text, &wanted.signal));
         let marks: Vec<usize> =
             found.iter().zip(repeats).filter(|(_, repeats)| *repeats).map(|(point, _)| point.line).collect();
         Ok(Self {
@@ -153,9 +163,9 @@ impl App {
         let here = self.talk.in_view(|thread, at| answer_at(thread, at).map(|(role, _)| role)).filter(|_| in_talk);
         let (role, from) = here.unwrap_or((Role::Reviewer, usize::MAX));
         // Where one side cannot be compared the other one may be.
-        let made = Compare::of(thread, (role, self.works(role)), from).or_else(|why| {
+        let made = Compare::of(thread, &self.wanted(role), from).or_else(|why| {
             let other = if in_talk { role } else { role.other() };
-            Compare::of(thread, (other, self.works(other)), usize::MAX).map_err(|_| why)
+            Compare::of(thread, &self.wanted(other), usize::MAX).map_err(|_| why)
         });
         match made {
             Ok(compare) => self.over.push(Over::Compare(Box::new(compare))),
@@ -163,18 +173,19 @@ impl App {
         }
     }
 
-    /// Whether a side of the shown run is at work.
-    fn works(&self, role: Role) -> bool {
+    /// A side of the shown run.
+    fn wanted(&self, role: Role) -> Wanted {
         let run = self.target().and_then(|key| self.run(&key));
         let side = run.map(|run| if role == Role::Implementer { &run.implementer } else { &run.reviewer });
-        side.is_some_and(|side| matches!(side.state, SessionState::Working { .. }))
+        let works = side.is_some_and(|side| matches!(side.state, SessionState::Working { .. }));
+        Wanted { role, works, signal: run.map_or("", RunView::stop_signal).to_owned() }
     }
 
     /// Keys of an open comparison.
     pub(super) fn compare_key(&mut self, key: Key) -> Vec<Effect> {
         let action = self.keymap.action(self.screen_place(), key);
-        let works = [Role::Implementer, Role::Reviewer].map(|role| (role, self.works(role)));
-        let side_of = |role: Role| works.into_iter().find(|(side, _)| *side == role).unwrap_or((role, false));
+        let Some(Over::Compare(open)) = self.over.last() else { return Vec::new() };
+        let (same, other) = (self.wanted(open.role), self.wanted(open.role.other()));
         let Some(Over::Compare(compare)) = self.over.last_mut() else { return Vec::new() };
         let page = isize::try_from(compare.height.saturating_sub(1).max(1)).unwrap_or(1);
         match action {
@@ -188,20 +199,19 @@ impl App {
                 self.over.pop();
             }
             Some(Action::Compare) => {
-                let side = side_of(compare.role.other());
-                self.compare_others(|thread| Compare::of(thread, side, usize::MAX));
+                self.compare_others(|thread| Compare::of(thread, &other, usize::MAX));
             }
             Some(Action::PreviousRelay) => {
-                let (side, from) = (side_of(compare.role), compare.before.entry);
-                self.compare_others(|thread| Compare::of(thread, side, from));
+                let from = compare.before.entry;
+                self.compare_others(|thread| Compare::of(thread, &same, from));
             }
             Some(Action::NextRelay) => {
-                let (side, from) = (side_of(compare.role), compare.after.entry);
+                let from = compare.after.entry;
                 self.compare_others(|thread| {
                     let newest = || "that is the newest".to_owned();
-                    let is_his = |at: &usize| answer_at(thread, *at).is_some_and(|(by, _)| by == side.0);
+                    let is_his = |at: &usize| answer_at(thread, *at).is_some_and(|(by, _)| by == same.role);
                     let next = (from.saturating_add(1)..thread.entries.len()).find(is_his).ok_or_else(newest)?;
-                    Compare::of(thread, side, next)
+                    Compare::of(thread, &same, next)
                         .and_then(|made| if made.after.entry > from { Ok(made) } else { Err(newest()) })
                 });
             }

@@ -1,22 +1,58 @@
-//! Who drives, as far as keys go: why an order is not given here, and taking over. Who drives is never decided here.
+//! Who drives, as far as the screen and its keys go: why an order is not given here, taking over, and how runs that nobody
+//! drives look. Who drives is never decided here.
 
-use crate::projection::DriverFact;
+use std::sync::Arc;
+
+use crate::machine::Wait;
+use crate::projection::{DriverFact, Projection, Standing};
 
 use super::action::Action;
 use super::app::{App, Effect};
+use super::keymap::{Keymap, Place};
+use super::order::is_over;
+
+/// What came from whoever drives, or from the disk where nobody does: there no run goes, waits or ends a limit by itself.
+pub(super) fn as_driven(projection: Arc<Projection>, keymap: &Keymap) -> Arc<Projection> {
+    if projection.driver != DriverFact::Nobody {
+        return projection;
+    }
+    let key = key_of(keymap);
+    let mut projection = Arc::unwrap_or_clone(projection);
+    for run in projection.runs.iter_mut().filter(|run| !is_over(run)) {
+        if matches!(run.standing, Standing::Going | Standing::Waits | Standing::Limit) {
+            run.standing = Standing::Paused;
+            "not driven".clone_into(&mut run.state_word);
+            run.sentence = format!("nobody drives, {key} takes over");
+            run.first_wait = false;
+            run.wait = Wait {
+                who: "nobody drives this run".to_owned(),
+                what: format!("{key} takes over, then it goes on"),
+                ..Wait::default()
+            };
+        }
+    }
+    Arc::new(projection)
+}
+
+/// The key that takes over, as a person reads it.
+fn key_of(keymap: &Keymap) -> String {
+    keymap.key(Place::Run, Action::TakeOver).map_or_else(|| "the palette".to_owned(), |key| key.to_string())
+}
 
 impl App {
     /// Why this screen gives no orders: nobody drives, or somebody who takes none from here.
     #[must_use]
     pub fn only_looks(&self) -> Option<String> {
         match &self.projection.driver {
-            DriverFact::Nobody => {
-                let key = self.keymap.key(self.screen_place(), Action::TakeOver);
-                let takes_over = key.map_or_else(|| "take over first".to_owned(), |key| format!("{key} takes over"));
-                Some(format!("nobody drives this home: {takes_over}"))
-            }
+            DriverFact::Nobody => Some(format!("nobody drives this home: {} takes over", self.takes_over())),
             driver => driver.refuses().filter(|_| !self.projection.takes_orders),
         }
+    }
+
+    /// The key that takes over, as a person reads it.
+    #[must_use]
+    pub fn takes_over(&self) -> String {
+        key_of(&self.keymap)
     }
 
     /// Why this process cannot be made the driver.

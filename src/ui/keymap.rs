@@ -103,6 +103,13 @@ impl Place {
         Self::Help,
     ];
 
+    /// What people call it: its own table's name.
+    #[must_use]
+    pub fn title(self) -> &'static str {
+        let own = self.tables().iter().rfind(|table| !matches!(table, Table::Everywhere | Table::Dialogs));
+        own.map_or("", |table| table.title())
+    }
+
     /// The tables that count here, nearest first.
     #[must_use]
     pub const fn tables(self) -> &'static [Table] {

@@ -11,7 +11,7 @@ pub const DISMISSED: &str = "dismissed";
 
 /// Each note's name and words, in the order in which they come.
 const NOTES: [(&str, &str); 2] = [
-    ("driving", "Runs go on while trellis runs; q b keeps them going."),
+    ("driving", "Runs go on while trellis runs. To leave them going without it: q, then b."),
     ("told", "trellis notify --test shows how you are told when a run needs you."),
 ];
 

@@ -349,7 +349,9 @@ impl App {
         let review = self.talk.in_view(|thread, at| answer_at(thread, at).map(|(role, text)| (role, Arc::clone(text))));
         match (review, self.talk.text_in_view()) {
             // Another text may be nearer than the newest answer.
-            (Some(((Role::Reviewer, text), at)), Some((_, shown))) if in_talk && at == shown => points::points(&text),
+            (Some(((Role::Reviewer, text), at)), Some((_, shown))) if in_talk && at == shown => {
+                points::points(&text, self.target().and_then(|key| self.run(&key)).map_or("", RunView::stop_signal))
+            }
             _ => Vec::new(),
         }
     }

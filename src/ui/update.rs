@@ -11,6 +11,7 @@ use crate::projection::{Projection, RunView, Standing, ThreadEntry, ThreadKind};
 
 use super::action::Action;
 use super::app::{App, Effect, Help, Msg, Over, Pane, REFUSED_FOR, Screen, panes};
+use super::drives::as_driven;
 use super::key::{Code, Key};
 use super::keymap::Place;
 use super::line_edit::LineEdit;
@@ -33,8 +34,15 @@ impl App {
                 Vec::new()
             }
             Msg::Changed(projection) => {
+                let projection = as_driven(projection, &self.keymap);
                 self.show_what_came_up(&projection);
                 let before = std::mem::replace(&mut self.projection, projection);
+                if before.driver != self.projection.driver {
+                    // Why no order was taken a moment ago is not so any more.
+                    self.said.take_if(|said| said.is_error);
+                    // Who drives from now on has to be told what is on the screen.
+                    self.shown = None;
+                }
                 self.say_what_failed(&before);
                 self.leave_what_is_gone();
                 let kept = self.drop_edits();

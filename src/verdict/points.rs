@@ -3,12 +3,13 @@
 use std::collections::BTreeSet;
 
 use super::lines::{self, Kind, Line};
-use super::words::folded;
+use super::words::{Signal, folded, is_blank};
 
-/// The points of an answer: its top-level list items, or without a list its paragraphs. Code and quotes are no points.
+/// The points of an answer: its top-level list items, or without a list its paragraphs. Code and quotes are no points,
+/// nor is a line that gives the verdict (`signal`, or what comes near it) or only leads to what follows.
 #[must_use]
-pub fn points(answer: &str) -> Vec<String> {
-    located(answer).into_iter().map(|point| point.text).collect()
+pub fn points(answer: &str, signal: &str) -> Vec<String> {
+    located(answer, signal).into_iter().map(|point| point.text).collect()
 }
 
 /// A point and where it stands.
@@ -22,9 +23,15 @@ pub struct Point {
 
 /// The points of an answer with the lines at which they begin.
 #[must_use]
-pub fn located(answer: &str) -> Vec<Point> {
+pub fn located(answer: &str, signal: &str) -> Vec<Point> {
     let lines = lines::scan(answer);
-    if lines.iter().any(|line| line.top_item) { items(&lines) } else { paragraphs(&lines) }
+    let mut points = if lines.iter().any(|line| line.top_item) { items(&lines) } else { paragraphs(&lines) };
+    let signal = (!is_blank(signal)).then(|| Signal::new(signal));
+    points.retain(|point| {
+        let is_verdict = |signal: &Signal| signal.equals(&point.text) || signal.nearly(&point.text);
+        !signal.as_ref().is_some_and(|signal| !point.text.contains('\n') && is_verdict(signal))
+    });
+    points
 }
 
 /// For each point, whether it repeats one of `earlier` (points of earlier answers of the same side).
@@ -88,6 +95,7 @@ fn items(lines: &[Line<'_>]) -> Vec<Point> {
     points
 }
 
+/// A paragraph that ends with a colon says that something comes, not what.
 fn paragraphs(lines: &[Line<'_>]) -> Vec<Point> {
     let mut points: Vec<Point> = Vec::new();
     let mut open = false;
@@ -105,6 +113,7 @@ fn paragraphs(lines: &[Line<'_>]) -> Vec<Point> {
         }
         open = true;
     }
+    points.retain(|point| !point.text.ends_with(':'));
     points
 }
 

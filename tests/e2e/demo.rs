@@ -509,5 +509,5 @@ fn a_frame_printed_beside_a_driver_names_it() {
     assert!(drawn.contains(&format!("process {} drives this home", std::process::id())), "{drawn}");
     drop(lock);
     let drawn = text(&run(folder.path(), &["dump", "--screen", "runs", "--size", "80x24"]).stdout);
-    assert!(drawn.contains("nobody drives this home"), "{drawn}");
+    assert!(drawn.contains("nobody drives, so no run goes on"), "{drawn}");
 }

@@ -165,13 +165,13 @@ fn keys_that_count_everywhere() {
             (&["Tab"], relays),
             (&["BTab"], phases_again),
             (&["!"], "nothing needs you"),
-            (&["?"], "keys · a run"),
+            (&["?"], "help · run"),
             (&["/", "d", "r", "a", "w", "Enter"], "draw everything again & !skip this phase"),
-            (&["q"], "!keys · a run"),
-            (&["?"], "keys · a run"),
-            (&["h"], "!keys · a run"),
-            (&["?"], "keys · a run"),
-            (&["?"], "!keys · a run"),
+            (&["q"], "!help · run"),
+            (&["?"], "help · run"),
+            (&["h"], "!help · run"),
+            (&["?"], "help · run"),
+            (&["?"], "!help · run"),
             (&[":"], "letters filter"),
             (&["s", "k", "i", "p"], "skip this phase & !pause or go on"),
             (&["C-u"], "pause or go on"),
@@ -189,7 +189,7 @@ fn keys_that_count_everywhere() {
             let steps: &[Step] =
                 &[(&["2"], "live of"), (&["Enter"], "v detail"), (back, "!v detail"), (&["1"], "phase 1")];
             walk(&terminal, steps);
-            walk(&terminal, &[(&["?"], "keys · "), (back, "!keys · ")]);
+            walk(&terminal, &[(&["?"], "help · "), (back, "!help · ")]);
         }
         walk(&terminal, &[(&["2"], "live of"), (&["Right"], "v detail"), (&["1"], "phase 1")]);
         leave(&terminal);
@@ -230,12 +230,12 @@ fn the_key_to_the_next_run_that_needs_you() {
 fn keys_of_the_help_and_of_the_palette() {
     at_both_sizes(|(columns, _)| {
         let terminal = still((columns, 20), "");
-        walk(&terminal, &[(&["?"], "keys · ")]);
+        walk(&terminal, &[(&["?"], "help · ")]);
         there_and_back(&terminal, &["j", "Down"], "k");
         there_and_back(&terminal, &["NPage", "Space"], "PPage");
         there_and_back(&terminal, &["j"], "Up");
         there_and_back(&terminal, &["G"], "g");
-        walk(&terminal, &[(&["/", "z", "q", "Enter"], "zq"), (&["Escape"], "!keys · ")]);
+        walk(&terminal, &[(&["/", "z", "q", "Enter"], "zq"), (&["Escape"], "!help · ")]);
         walk(&terminal, &[(&[":"], "Enter do it")]);
         there_and_back(&terminal, &["Down", "C-n"], "Up");
         there_and_back(&terminal, &["Down"], "C-p");

@@ -120,7 +120,7 @@ fn pictures_of_a_side_pane() {
 #[test]
 fn pictures_of_a_medium_window() {
     let terminal = demo(MEDIUM);
-    terminal.press_for(&["?"], "keys · a run");
+    terminal.press_for(&["?"], "help · run");
     draw(&terminal, &["docs/pictures/help.svg"]);
     terminal.press_for(&["Escape"], "phase 3");
     terminal.press_for(&["3"], "decisions");

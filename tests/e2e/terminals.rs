@@ -14,7 +14,7 @@ fn a_look_around(terminal: &Terminal, ascii: bool) -> String {
     terminal.keys(&["Enter"]);
     let (steps, rule) = if ascii { ("ask -", '-') } else { ("ask ─", '─') };
     let run = terminal.wait("the run", |screen| screen.contains(steps) && screen.contains(rule));
-    terminal.press_for(&["?"], "keys · ".trim_end_matches(if ascii { "· " } else { "" }));
+    terminal.press_for(&["?"], "help · ".trim_end_matches(if ascii { "· " } else { "" }));
     terminal.press_until(&["Escape"], "the run", |screen| !screen.contains("keys "));
     terminal.press_until(&["q", "q"], "the end", |screen| screen.contains("ended 0"));
     terminal.run("clear; echo can be $((40 + 2)) typed");
@@ -243,7 +243,7 @@ fn a_storm_of_resizes_ends_in_a_whole_frame() {
         let lines: Vec<&str> = screen.lines().collect();
         lines.len() == 21
             && lines.first().is_some_and(|line| line.starts_with(" shop · phase 1"))
-            && lines.last().is_some_and(|line| line.trim_end().ends_with("? all"))
+            && lines.last().is_some_and(|line| line.trim_end().ends_with("? help"))
             && !screen.contains('┬')
     });
 }
@@ -272,9 +272,10 @@ fn the_mouse_is_asked_for_by_its_key_alone_and_that_is_remembered() {
     terminal.press_for(&["m"], "mouse on");
     terminal.wait("the mouse", |_| terminal.fact("mouse_any_flag") == "1");
     // A click on `?` in the last row, as a terminal reports it.
-    let screen = terminal.wait("the footer", |screen| screen.lines().last().is_some_and(|line| line.contains("? all")));
+    let screen =
+        terminal.wait("the footer", |screen| screen.lines().last().is_some_and(|line| line.contains("? help")));
     let last = screen.lines().last().unwrap();
-    let column = last[..last.find("? all").unwrap()].chars().count() + 1;
+    let column = last[..last.find("? help").unwrap()].chars().count() + 1;
     terminal.tmux(&["send-keys", "-t", "t", "-l", &format!("\u{1b}[<0;{column};20M")]);
     terminal.wait_for("keys");
     terminal.press_until(&["Escape"], "the list", |screen| screen.contains("shop"));
@@ -310,7 +311,7 @@ fn mouse_reports_of_any_kind_and_any_place_do_no_harm() {
         }
         // What is cut short is waited for by the parser; this ends it.
         raw(b"    \x1b\x1b");
-        terminal.press_until(&["?"], "the help", |screen| screen.contains("keys · a run"));
+        terminal.press_until(&["?"], "the help", |screen| screen.contains("help · run"));
         terminal.press_until(&["Escape"], "the list", |screen| screen.contains("shop"));
         if mouse == "off" {
             terminal.press_for(&["m"], "mouse on");

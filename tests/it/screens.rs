@@ -10,6 +10,7 @@ mod limits;
 mod lists;
 mod looks;
 mod needs_you;
+mod newcomer;
 mod overlays;
 mod scenes;
 mod since;

@@ -91,6 +91,13 @@ impl Strip {
     }
 }
 
+/// The phase that the run is at, with its glyph, as long as it is none of its list: it is asked for, or being built.
+pub fn unlisted(run: &RunView) -> Option<(u32, (&'static str, Tone))> {
+    let now = run.phase.filter(|now| run.phases.iter().all(|phase| phase.n != *now))?;
+    let shown = if run.first_wait || run.phase_asked { Standing::Waits } else { run.standing };
+    Some((now, standing(shown)))
+}
+
 /// The strip of a run's phases.
 pub fn strip(run: &RunView) -> Strip {
     let mut marks: Vec<(u32, (&'static str, Tone))> = Vec::new();
@@ -100,10 +107,7 @@ pub fn strip(run: &RunView) -> Strip {
             None => marks.push((phase.n, attempt(run, phase))),
         }
     }
-    if let Some(now) = run.phase.filter(|now| marks.iter().all(|(n, _)| n != now)) {
-        let shown = if run.first_wait || run.phase_asked { Standing::Waits } else { run.standing };
-        marks.push((now, standing(shown)));
-    }
+    marks.extend(unlisted(run));
     let reached = run.phases.iter().map(|phase| phase.n).chain(run.phase).max().unwrap_or(0);
     let now = marks.iter().position(|(n, _)| Some(*n) == run.phase).unwrap_or(marks.len().saturating_sub(1));
     let expected = run.phases_expected.filter(|_| !is_over(run));

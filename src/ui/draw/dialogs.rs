@@ -48,15 +48,20 @@ fn inner(area: Rect) -> usize {
 
 fn help_page(app: &App, shown: &mut crate::ui::app::Help, area: Rect) -> Page {
     let columns = inner(area);
-    let title = format!("keys · {}", shown.place.tables().first().map_or("", |table| table.title()));
+    let title = format!("help · {}", shown.place.title());
     let footer = if shown.typing || !shown.filter.text().is_empty() {
         let (before, behind) = shown.filter.parts();
         let caret = if shown.typing { "▏" } else { "" };
         vec![Row::of(vec![text("/ "), toned(Tone::Field, format!("{before}{caret}{behind}"))])]
     } else {
-        let keys =
-            named(app, Place::Help, &[(Action::Search, "filter"), (Action::Down, "down"), (Action::Back, "close")]);
-        vec![keys_row(&keys, &[], columns)]
+        let words = [
+            (Action::Back, "close"),
+            (Action::Search, "search"),
+            (Action::PageDown, "page"),
+            (Action::Down, "down"),
+            (Action::Last, "end"),
+        ];
+        vec![keys_row(&named(app, Place::Help, &words), &[], columns)]
     };
     let footer = with_said(app, columns, 2, footer);
     let room = Page::room(1, footer.len(), area);

@@ -19,7 +19,9 @@ pub const WIDE_KEYS: usize = 90;
 
 /// The footer of the screen in `columns`; `lines`: how many its keys may take.
 pub fn footer(app: &App, columns: usize, lines: usize) -> Vec<Row> {
-    let mut rows = viewer_rows(app, columns).filter(|_| columns > WIDE_KEYS).unwrap_or_default();
+    // Why an order was refused says it already.
+    let is_said = app.said.as_ref().is_some_and(|said| app.only_looks().is_some_and(|why| why == said.words));
+    let mut rows = viewer_rows(app, columns).filter(|_| columns > WIDE_KEYS && !is_said).unwrap_or_default();
     rows.extend(with_said(app, columns, lines, screen_keys(app, columns, lines)));
     rows
 }
@@ -34,7 +36,10 @@ pub fn viewer_rows(app: &App, columns: usize) -> Option<Vec<Row>> {
         }
         DriverFact::Elsewhere { pid: Some(pid), .. } => format!("process {pid} drives this home; {is}"),
         DriverFact::Elsewhere { pid: None, .. } => format!("another process drives this home; {is}"),
-        DriverFact::Nobody => app.only_looks()?,
+        DriverFact::Nobody => {
+            let words = format!("nobody drives, so no run goes on: {} takes over", app.takes_over());
+            return Some(wrap(&[toned(Tone::NeedsYou, words)], columns, &[toned(Tone::NeedsYou, "! ")]));
+        }
     };
     Some(wrap(&[text(words)], columns, &[]))
 }
@@ -77,7 +82,7 @@ pub fn cut(rows: &mut Vec<Row>, most: usize, tone: Tone, columns: usize) {
 
 fn screen_keys(app: &App, columns: usize, lines: usize) -> Vec<Row> {
     let place = app.screen_place();
-    let end = vec![(Action::Help, if columns > WIDE_KEYS { "help" } else { "all" })];
+    let end = vec![(Action::Help, "help")];
     let mut rows = Vec::new();
     if matches!(app.screen(), Screen::Runs) && columns <= WIDE_KEYS {
         if let Some(run) = app.target().and_then(|key| app.run(&key)).filter(|_| lines > 1) {
@@ -251,6 +256,9 @@ pub fn run_keys(app: &App, run: &RunView) -> Vec<KeyWord> {
     let place = app.screen_place();
     let in_run = matches!(app.screen(), Screen::Run(_));
     let mut keys: Vec<KeyWord> = Vec::new();
+    if app.projection.driver == DriverFact::Nobody {
+        keys.extend(named(app, place, &[(Action::TakeOver, "take over")]));
+    }
     // Where its offers stand on the page they are not repeated.
     let on_page = in_run && (app.pane_of(run) == Pane::Banner || app.size.0 >= WIDE);
     if let Some(banner) = run.banner.as_ref().filter(|_| !on_page) {
@@ -342,7 +350,9 @@ pub fn run_keys(app: &App, run: &RunView) -> Vec<KeyWord> {
 
 fn session_keys(app: &App, place: Place) -> Vec<KeyWord> {
     if app.sessions.order().is_empty() {
-        return named(app, place, &[(Action::ShowRuns, "runs"), (Action::Search, "search"), (Action::ShowAll, "all")]);
+        let start = possible(app, &[(Action::StartAgent, "start")]).into_iter();
+        let wanted: Vec<_> = start.chain([(Action::ShowRuns, "runs"), (Action::ShowAll, "show all")]).collect();
+        return named(app, place, &wanted);
     }
     let mut wanted = vec![(Action::NewRun, "new run"), (Action::StartAgent, "start")];
     let view = app.session_target().and_then(|key| app.session(&key));

@@ -1,7 +1,9 @@
 //! The keys and words of a screen, from the keymap.
 
+use crate::ui::action::Action;
 use crate::ui::app::{App, Help};
 use crate::ui::key::Key;
+use crate::ui::keymap::{Binding, Table};
 use crate::ui::row::{Row, Tone, text, toned};
 use crate::ui::width::{pad, width};
 use crate::ui::wrap::wrap;
@@ -25,23 +27,33 @@ const WORDS: &[(&str, &str)] = &[
     ("+12 −3", "words or lines that came and that went"),
 ];
 
+/// What gets a person in, out and on: it stands first on every screen, whatever else that has.
+const FIRST: [Action; 5] = [Action::Open, Action::Back, Action::Quit, Action::Help, Action::Palette];
+
 /// All lines of the help that pass its filter.
 pub fn rows(app: &App, help: &Help, columns: usize) -> Vec<Row> {
     let filter = help.filter.text().to_lowercase();
-    let mut rows = Vec::new();
-    for table in help.place.tables() {
-        let lines: Vec<Row> = app
-            .keymap
-            .table(*table)
-            .iter()
+    let lines = |bindings: &mut dyn Iterator<Item = &Binding>| -> Vec<Row> {
+        bindings
             .filter(|binding| !binding.keys.is_empty())
             .map(|binding| (keys(&binding.keys), &binding.says))
             .filter(|(keys, says)| {
                 filter.is_empty() || says.to_lowercase().contains(&filter) || keys.to_lowercase().contains(&filter)
             })
             .flat_map(|(keys, says)| line(&keys, says, columns))
-            .collect();
-        section(&mut rows, table.title(), lines);
+            .collect()
+    };
+    let everywhere = app.keymap.table(Table::Everywhere);
+    let is_screen = help.place.tables().contains(&Table::Everywhere);
+    let mut rows = Vec::new();
+    if is_screen {
+        let first = |action: &Action| everywhere.iter().find(|binding| binding.action == *action);
+        section(&mut rows, "most used", lines(&mut FIRST.iter().filter_map(first)));
+    }
+    for table in help.place.tables() {
+        let stands_first = |binding: &&Binding| *table == Table::Everywhere && FIRST.contains(&binding.action);
+        let bindings = app.keymap.table(*table).iter().filter(|binding| !stands_first(binding));
+        section(&mut rows, table.title(), lines(&mut { bindings }));
     }
     let words = WORDS
         .iter()

@@ -12,7 +12,7 @@ use crate::model::reach::Ticks;
 use crate::model::text::first_line;
 use crate::projection::phases::tally;
 use crate::projection::words::{no_pane, unmarked, where_it_is};
-use crate::projection::{Banner, LookFirst, Offer, ReviewView, RunView, Standing, ThreadKind};
+use crate::projection::{Banner, LookFirst, Offer, ReviewView, RunView, Stage, Standing, ThreadKind};
 use crate::ui::action::Action;
 use crate::ui::app::{App, Over, Pane};
 use crate::ui::layout::NARROW;
@@ -359,9 +359,12 @@ pub fn phases(app: &App, run: &RunView, room: usize, cursor: Cursor, columns: us
     let tail =
         |relays: &str, took: &str| if wide { format!("{relays:>6}{took:>7}") } else { format!("{relays:>3}{took:>6}") };
     let selected = app.phase.index();
-    let lines = room.saturating_sub(1);
+    // Of few rows the one with the cursor is kept.
+    let ahead = bits::unlisted(run).filter(|_| room > 2 || run.phases.is_empty());
+    let lines = room.saturating_sub(1 + usize::from(ahead.is_some()));
     let from = (selected + 1).saturating_sub(lines);
-    let head = format!(" n  phase{}", part(from, lines, run.phases.len()));
+    let head =
+        format!(" n  phase{}", if run.phases.is_empty() { String::new() } else { part(from, lines, run.phases.len()) });
     let mut rows = vec![Row::plain(head).tail(vec![text(tail(if wide { "relays" } else { "n" }, "took"))])];
     for (at, phase) in run.phases.iter().enumerate().skip(from).take(lines) {
         let (glyph, tone) = bits::attempt(run, phase);
@@ -383,8 +386,19 @@ pub fn phases(app: &App, run: &RunView, room: usize, cursor: Cursor, columns: us
         row.marked = cursor == Cursor::Stands && at == selected;
         rows.push(row);
     }
-    if run.phases.is_empty() {
-        rows.push(Row::plain("none yet").indent(2));
+    match ahead {
+        Some((n, (glyph, tone))) => {
+            let does = match run.stage {
+                // It may be that none is left.
+                _ if run.phase_asked => "asked for",
+                Some(Stage::Build) => "being built",
+                _ => "not begun",
+            };
+            let body = vec![text(format!("{n:>2} ")), toned(tone, glyph), text(format!(" {does}"))];
+            rows.push(Row::of(body).tail(vec![text(tail("0", "–"))]));
+        }
+        None if run.phases.is_empty() => rows.push(Row::plain("none yet").indent(2)),
+        None => {}
     }
     rows
 }

@@ -47,8 +47,10 @@ pub fn in_view(rows: &[Row], all: usize) -> Option<String> {
 pub fn counts(app: &App) -> String {
     let Counts { needs_you, going, paused, limited, .. } = Counts::of(&app.projection);
     let mut parts = Vec::new();
-    if app.projection.driver == DriverFact::Starting {
-        parts.push("starting".to_owned());
+    match app.projection.driver {
+        DriverFact::Starting => parts.push("starting".to_owned()),
+        DriverFact::Nobody => parts.push("not driven".to_owned()),
+        DriverFact::Here | DriverFact::Elsewhere { .. } => {}
     }
     match needs_you {
         0 => {}
@@ -59,7 +61,7 @@ pub fn counts(app: &App) -> String {
         parts.push(format!("{going} going"));
     }
     // What stands still is counted where nothing else is to be said.
-    if needs_you + going == 0 {
+    if needs_you + going == 0 && app.projection.driver != DriverFact::Nobody {
         parts.extend((paused > 0).then(|| format!("{paused} paused")));
         parts.extend((limited > 0).then(|| format!("{limited} at a limit")));
     }

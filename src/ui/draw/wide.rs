@@ -250,14 +250,13 @@ fn details(app: &App, painter: &mut Painter<'_>, area: Rect, run: &RunView, pane
     let columns = usize::from(area.width.saturating_sub(2));
     let in_run = matches!(app.screen(), Screen::Run(_));
     let height = usize::from(area.height);
-    let phases_room = (run.phases.len() + 1).min(height / 2).max(2);
+    let listed = run.phases.len() + usize::from(bits::unlisted(run).is_some());
+    let phases_room = (listed + 1).min(height / 2).max(2);
     let (on_phases, on_relays) = (in_run && pane == Pane::Phases, in_run && pane == Pane::Relays);
     // A pair has none: its relays are what can be listed.
     let is_pair = matches!(run.key, RecordKey::Pair(_));
     let mut rows = if is_pair {
         Vec::new()
-    } else if run.phases.is_empty() {
-        vec![Row::plain("phases"), Row::plain("none yet").indent(2)]
     } else {
         let cursor = if on_phases { run::Cursor::Has } else { run::Cursor::Stands };
         run::phases(app, run, phases_room, cursor, columns)

@@ -41,8 +41,8 @@ fn keys_of_the_preview_and_of_the_editor() {
         terminal
             .wait("the frame", |screen| screen.lines().count() == usize::from(rows) && screen.contains("Enter send"));
         let steps: &[Step] = &[
-            (&["?"], "keys · look first"),
-            (&["Escape"], "!keys · look first"),
+            (&["?"], "help · look first"),
+            (&["Escape"], "!help · look first"),
             (&["y"], "copied relay 1"),
             (&["t"], "has no pane"),
             (&["x"], "stop shop?"),
@@ -122,7 +122,7 @@ fn ctrl_c_ctrl_l_and_ctrl_z_count_in_every_dialog() {
     at_both_sizes(|size| {
         let terminal = still(size, "");
         let dialogs: [&[Step]; 5] = [
-            &[(&["?"], "keys · a run")],
+            &[(&["?"], "help · run")],
             &[(&[":"], "letters filter")],
             &[(&["n"], "Starting sends nothing")],
             &[(&["w"], "write to"), (&["Enter"], "Ctrl-s")],

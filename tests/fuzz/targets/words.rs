@@ -28,11 +28,11 @@ pub fn verdicts(bytes: &[u8]) {
         let letters: String = answer.chars().filter(|sign| sign.is_alphanumeric()).collect::<String>().to_lowercase();
         assert!(letters.contains("lgtm"), "an approval holds the word: {answer:?}");
     }
-    let named = points(answer);
-    let places = located(answer);
+    let named = points(answer, signal);
+    let places = located(answer, signal);
     assert_eq!(named.len(), places.len());
     assert_eq!(repeats(&named, &named).len(), named.len());
-    let _ = first_named(&named, &[named.clone(), points(signal)]);
+    let _ = first_named(&named, &[named.clone(), points(signal, signal)]);
 }
 
 /// The last byte is the width, the one before it which lines are marked.

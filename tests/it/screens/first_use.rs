@@ -488,14 +488,14 @@ fn tab_goes_around_where_nothing_happened_yet_and_shows_where_it_is() {
     rig.press("Enter");
     assert!(rig.text().contains("▸conversation"), "{}", rig.text());
     rig.press("Tab");
-    assert!(rig.text().contains("▸phases"), "{}", rig.text());
+    assert!(rig.text().contains("▸ n  phase"), "{}", rig.text());
     rig.press("Tab");
     assert!(rig.text().contains("▸relays"), "{}", rig.text());
     rig.press("Tab");
     assert_eq!(rig.app.pane, Some(Pane::Talk));
     let mut narrow = Rig::new(scenes::one(run), (38, 20));
     narrow.press("Enter Tab");
-    assert!(narrow.text().contains("none yet"), "{}", narrow.text());
+    assert!(narrow.text().contains("n  phase"), "{}", narrow.text());
 }
 
 #[test]

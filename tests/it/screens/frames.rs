@@ -109,6 +109,8 @@ fn lists() -> Vec<View> {
         View::new("runs", scenes::all_standings, ""),
         View::new("runs_none", scenes::empty, ""),
         View::new("runs_viewer", scenes::viewed, ""),
+        View::new("runs_undriven", scenes::undriven, ""),
+        View::new("run_undriven", scenes::undriven, "G k k k k Enter"),
         View::new("filter", scenes::all_standings, "/ d o c"),
     ]
 }

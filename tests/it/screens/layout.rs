@@ -65,7 +65,7 @@ fn on_a_short_terminal_the_header_gives_way_before_the_footer_and_both_before_th
     let rows = |height| {
         let text = shown(scenes::one(scenes::run("checkout")), (38, height), "Enter");
         let at = text.lines().position(|line| line.contains("──")).unwrap_or(0);
-        (at, text.contains("? all"), text)
+        (at, text.contains("? help"), text)
     };
     assert_eq!(rows(14).0, 4);
     let (header, footer, text) = rows(10);

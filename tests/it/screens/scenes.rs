@@ -353,6 +353,11 @@ pub fn viewed() -> Projection {
     Projection { driver: DriverFact::Elsewhere { pid: Some(4242), background: false }, ..all_standings() }
 }
 
+/// Another process drove, and is gone.
+pub fn undriven() -> Projection {
+    Projection { driver: DriverFact::Nobody, ..all_standings() }
+}
+
 /// A pair without a checklist.
 pub fn pair_alone() -> RunView {
     let mut run = run("one-look");
