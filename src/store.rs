@@ -162,7 +162,7 @@ impl<F: Files> Store<F> {
             if text.inline.is_empty() || !is_safe_name(&text.file) {
                 continue;
             }
-            let path = folder.join(&text.file);
+            let path = folder.join(&*text.file);
             if self.texts.contains(&path) || written.contains(&path) {
                 continue;
             }

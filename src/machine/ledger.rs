@@ -35,7 +35,7 @@ struct Held {
 #[derive(Clone, Debug)]
 struct Line {
     session: SessionKey,
-    sha256: String,
+    sha256: Arc<str>,
     sent_text: Option<String>,
     folded: Arc<str>,
     /// Turns it is known to have begun: its delivery, then further copies.

@@ -2,6 +2,7 @@
 //! Reading and writing those files is the store's.
 
 use std::borrow::Cow;
+use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
@@ -14,16 +15,16 @@ use super::harmless::is_unwanted;
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct TextRef {
     /// File name below the record's own folder, `{sha256}.txt`.
-    pub file: String,
+    pub file: Arc<str>,
     /// Hex SHA-256 of the text.
-    pub sha256: String,
+    pub sha256: Arc<str>,
     /// Length in bytes.
     pub bytes: u64,
     /// First non-empty line, at most 200 characters.
-    pub first_line: String,
+    pub first_line: Arc<str>,
     /// The text itself, never serialised.
     #[serde(skip)]
-    pub inline: std::sync::Arc<str>,
+    pub inline: Arc<str>,
 }
 
 impl TextRef {
@@ -37,10 +38,10 @@ impl TextRef {
             let _ = write!(sha256, "{byte:02x}");
         }
         Self {
-            file: format!("{sha256}.txt"),
-            sha256,
+            file: format!("{sha256}.txt").into(),
+            sha256: sha256.into(),
             bytes: text.len() as u64,
-            first_line: first_line(text),
+            first_line: first_line(text).into(),
             inline: text.into(),
         }
     }

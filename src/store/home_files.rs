@@ -67,7 +67,7 @@ pub fn write_new(path: &Path, text: &str) -> Result<(), WriteError> {
 /// # Errors
 /// It cannot be written.
 pub fn write_message(folder: &Path, text: &str) -> Result<PathBuf, WriteError> {
-    let path = folder.join(TextRef::of(text).file);
+    let path = folder.join(&*TextRef::of(text).file);
     match OsFiles.stat(&path) {
         Ok(Some(mark)) if mark.is_file && mark.length == text.len() as u64 => Ok(path),
         // Records lie there: a home that was removed is not made again by a message.

@@ -302,7 +302,7 @@ pub(super) fn recent<R: Kept>(records: &[R]) -> Vec<RecordKey> {
 /// Fills in the texts that are needed at least as much as `least`; says which are not there.
 pub(super) fn fill<F: Files, R: Kept>(files: &F, folder: &Path, record: &mut R, least: Need) -> Vec<Lost> {
     let mut lost = Vec::new();
-    let mut known: BTreeMap<String, Arc<str>> = BTreeMap::new();
+    let mut known: BTreeMap<Arc<str>, Arc<str>> = BTreeMap::new();
     for (need, reference) in record.texts() {
         if need < least {
             continue;
@@ -314,7 +314,7 @@ pub(super) fn fill<F: Files, R: Kept>(files: &F, folder: &Path, record: &mut R, 
         }
         match text(files, folder, reference) {
             Ok(text) => {
-                known.insert(reference.sha256.clone(), Arc::clone(&text));
+                known.insert(Arc::clone(&reference.sha256), Arc::clone(&text));
                 reference.inline = text;
             }
             Err(why) => lost.push(Lost { need, why }),
@@ -331,7 +331,7 @@ pub(super) fn text<F: Files>(files: &F, folder: &Path, reference: &TextRef) -> R
     if !is_safe_name(&reference.file) {
         return Err("a text has a name that can't be a file's".to_owned());
     }
-    let path = folder.join(&reference.file);
+    let path = folder.join(&*reference.file);
     let (bytes, _) =
         files.read(&path, 0).map_err(|error| format!("{} can't be read: {}", show(&path), in_words(&error)))?;
     let text = String::from_utf8(bytes).map_err(|_| format!("{} is no text", show(&path)))?;
@@ -343,7 +343,7 @@ pub(super) fn text<F: Files>(files: &F, folder: &Path, reference: &TextRef) -> R
 
 fn present<R: Kept>(folder: &Path, record: &mut R) -> Vec<PathBuf> {
     let texts = record.texts().into_iter().map(|(_, text)| text);
-    texts.filter(|text| !text.inline.is_empty()).map(|text| folder.join(&text.file)).collect()
+    texts.filter(|text| !text.inline.is_empty()).map(|text| folder.join(&*text.file)).collect()
 }
 
 /// What moved out of a record before: its entries (each once, the newest line counts) and the number of the last round.

@@ -39,7 +39,7 @@ fn what_is_made_is_for_the_person_alone() {
     for dir in [home.root().to_owned(), home.pairs(), home.pairs().join("p1")] {
         assert_eq!(mode(&dir), 0o700, "{}", dir.display());
     }
-    let text = home.pairs().join("p1").join(&pair.outbox[0].text.file);
+    let text = home.pairs().join("p1").join(&*pair.outbox[0].text.file);
     for file in [home.pairs().join("p1.json"), text, home.lock()] {
         assert_eq!(mode(&file), 0o600, "{}", file.display());
     }

@@ -88,7 +88,7 @@ fn ids_that_could_leave_the_home_are_refused_and_nothing_is_written() {
     }
     let mut hostile = pair("p1");
     hostile.outbox.push(entry("p1", 1, "text", EntryState::Prepared));
-    hostile.outbox[0].text.file = "../../../evil.txt".to_owned();
+    hostile.outbox[0].text.file = "../../../evil.txt".into();
     store.save_pair(&hostile).unwrap();
     assert_eq!(disk.paths(), [std::path::Path::new("/h/pairs/p1.json")]);
     let loaded = making::store(&disk).load();

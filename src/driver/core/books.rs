@@ -184,27 +184,25 @@ impl Books {
     /// The records with anything to look for.
     #[must_use]
     pub fn watched(&self) -> BTreeSet<RecordKey> {
-        let runs = self.runs.values().filter(|held| held.is_watched()).map(|held| held.record.key());
-        let pairs = self.pairs.values().filter(|held| held.is_watched()).map(|held| held.record.key());
-        runs.chain(pairs).collect()
+        self.watched_where(|_| true)
+    }
+
+    fn watched_where(&self, of: impl Fn([&SessionRef; 2]) -> bool) -> BTreeSet<RecordKey> {
+        let runs = self.runs.values().filter(|held| of(both(&held.record)) && held.is_watched());
+        let pairs = self.pairs.values().filter(|held| of(both(&held.record)) && held.is_watched());
+        runs.map(|held| held.record.key()).chain(pairs.map(|held| held.record.key())).collect()
     }
 
     /// The watched records that a session is a side of.
     #[must_use]
     pub fn with_session(&self, session: &SessionKey) -> BTreeSet<RecordKey> {
-        self.watched()
-            .into_iter()
-            .filter(|key| self.sides(key).is_some_and(|sides| sides.iter().any(|side| &side.key() == session)))
-            .collect()
+        self.watched_where(|sides| sides.iter().any(|side| side.is(session)))
     }
 
     /// The watched records whose implementer works in a folder.
     #[must_use]
     pub fn in_folder(&self, worktree: &str) -> BTreeSet<RecordKey> {
-        self.watched()
-            .into_iter()
-            .filter(|key| self.sides(key).is_some_and(|[builder, _]| builder.worktree == worktree))
-            .collect()
+        self.watched_where(|[builder, _]| builder.worktree == worktree)
     }
 
     /// Implementer and reviewer of a record.
@@ -220,7 +218,8 @@ impl Books {
     #[must_use]
     pub fn related(&self, key: &RecordKey) -> BTreeSet<RecordKey> {
         let Some(sides) = self.sides(key) else { return BTreeSet::new() };
-        sides.into_iter().flat_map(|side| self.with_session(&side.key())).collect()
+        let sides = sides.map(SessionRef::key);
+        self.watched_where(|others| others.iter().any(|other| sides.iter().any(|side| other.is(side))))
     }
 
     /// Times at which records want to be looked at, or saves are tried again.

@@ -41,7 +41,7 @@ fn an_agent_in_no_pane_gets_each_message_by_hand() {
     // The feedback goes into the implementer's pane, and its answer is the next message to paste.
     bench.wait("the next relay", || bench.pair().outbox.iter().filter(|entry| entry.by_hand).count() == 2);
     let next = bench.pair().outbox.last().unwrap().text.file.clone();
-    let text = std::fs::read_to_string(bench.texts().join(next)).unwrap();
+    let text = std::fs::read_to_string(bench.texts().join(&*next)).unwrap();
     bench.wait("the next copy", || bench.panes.tmux(&["show-buffer"]) == text);
     bench.reviewer.paste(&bench.panes.tmux(&["show-buffer"]));
     bench.wait("the agreement", || bench.pair().stop_reason.is_some());

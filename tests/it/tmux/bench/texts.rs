@@ -86,13 +86,13 @@ fn d11_answers_of_any_length_arrive_whole_or_as_a_line_that_names_their_file() {
         bench.begin(1.0);
         bench.arrives_once();
         let entry = bench.entry().unwrap();
-        let text = std::fs::read_to_string(bench.texts().join(&entry.text.file)).unwrap();
+        let text = std::fs::read_to_string(bench.texts().join(&*entry.text.file)).unwrap();
         assert_eq!(text, bench.message(), "the record keeps the whole text");
         match entry.sent_text {
             None => assert!(entry.text.bytes <= limit),
             Some(line) => {
                 assert!(entry.text.bytes > limit);
-                assert!(line.contains(bench.texts().join(&entry.text.file).to_str().unwrap()), "{line}");
+                assert!(line.contains(bench.texts().join(&*entry.text.file).to_str().unwrap()), "{line}");
                 assert_eq!(bench.reviewer.submitted(), [line]);
             }
         }
