@@ -70,6 +70,9 @@ pub struct Scene<'a> {
     /// When this driver started, or began to look again after a time in which nobody did (the machine slept, the clock
     /// was set): graces and queue waits begin anew then.
     pub driver_started_at: Timestamp,
+    /// Since when the record is looked at and can be saved: that start, or the newest save of it that was refused. What was
+    /// not saved did not happen, so graces and the 60 s of a message count from here at the earliest.
+    pub kept_since: Timestamp,
     /// The side that builds.
     pub implementer: Side<'a>,
     /// The side that reviews.

@@ -361,7 +361,7 @@ impl<R: Records, T: Transcripts, A: Agents> Core<R, T, A> {
     fn tick(&mut self, now: Timestamp) {
         let pause = self.options.tempo.wait(TICK);
         self.next_tick = now.checked_add(pause).unwrap_or(now);
-        self.unmake();
+        let _ = self.unmake();
         self.hear(now);
         self.find_sessions();
         self.observe_used(now);

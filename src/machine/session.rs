@@ -75,8 +75,9 @@ pub(super) fn idle_but_for(
         if conversation.queued.iter().any(|queued| !queue_gone(side, queued.at)) {
             because.push(Busy::QueuedPrompt);
         }
-        if conversation.background_agents > 0 && alive {
-            because.push(Busy::Background(conversation.background_agents));
+        let away = agents_away(side.reach, conversation);
+        if away > 0 && alive {
+            because.push(Busy::Background(away));
         }
         if let Some(spoken) = conversation.last_spoken_at {
             let wait = SignedDuration::from_millis(i64::try_from(debounce).unwrap_or(i64::MAX));
@@ -117,6 +118,12 @@ fn writer_gone(side: &Side<'_>) -> bool {
         conversation.newest().and_then(|turn| turn.last_record.at).max(conversation.last_spoken_at)
     });
     process_gone_since(side, newest)
+}
+
+/// Background agents that are out: those of a process that is gone went with it.
+fn agents_away(reach: Option<&Reach>, conversation: &Conversation) -> u32 {
+    let gone = reach.is_some_and(|reach| gone_since(reach, conversation.background_since));
+    if gone { 0 } else { conversation.background_agents }
 }
 
 /// Whether a queued prompt went with its process.
@@ -265,7 +272,7 @@ pub fn state(
         );
     };
     let folder = conversation.and_then(|conversation| conversation.cwd.as_deref());
-    let away = conversation.map_or(0, |conversation| conversation.background_agents);
+    let away = conversation.map_or(0, |conversation| agents_away(reach, conversation));
     if let Some(failure) = reach.filter(|_| turn.outcome.is_none()).and_then(|reach| died_in(turn, reach)) {
         return view(SessionState::NeedsYou(Need::Error), turn.last_record.at, failure.text, record(turn));
     }

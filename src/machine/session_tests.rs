@@ -66,6 +66,7 @@ fn check(conversation: Option<&Conversation>, reach: Option<&Reach>, now: i64, b
     let scene = Scene {
         now: at(now),
         driver_started_at: at(0),
+        kept_since: at(0),
         implementer: side,
         reviewer,
         ledger: &ledger,

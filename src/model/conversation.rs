@@ -32,6 +32,8 @@ pub struct Conversation {
     pub queued: Vec<QueuedPrompt>,
     /// Background agents that were started and have not reported.
     pub background_agents: u32,
+    /// When the newest of them was started: they go with the process that started them.
+    pub background_since: Option<Timestamp>,
     /// An `AskUserQuestion` without its result: the question.
     pub question: Option<String>,
     /// The newest record that had an id, bookkeeping included.
@@ -63,6 +65,7 @@ impl Conversation {
             turns: Growing::new(),
             queued: Vec::new(),
             background_agents: 0,
+            background_since: None,
             question: None,
             last_record: None,
             last_spoken_at: None,

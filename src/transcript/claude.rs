@@ -125,7 +125,10 @@ impl Claude {
         }
         match classify(line, &text) {
             Said::Prompt(source) => {
-                self.queue.arrived(&text);
+                match source {
+                    PromptSource::Typed => self.queue.typed(&text),
+                    _ => self.queue.arrived(&text),
+                }
                 turns.waiting(self.queue.prompts());
                 turns.begin(pos, TurnId::new(pos.id.as_str()), &text, source);
             }
@@ -147,7 +150,7 @@ impl Claude {
                 self.background.finished(task);
             }
         }
-        turns.background(self.background.count());
+        turns.background(self.background.count(), pos.at);
         turns.report(pos, text);
     }
 
@@ -156,7 +159,7 @@ impl Claude {
         let result: ToolUseResult<'_> = loose::object(line.tool_use_result).unwrap_or_default();
         if result.is_async || result.status.as_deref() == Some("async_launched") {
             self.background.launched(result.agent_id.as_deref().unwrap_or(call));
-            turns.background(self.background.count());
+            turns.background(self.background.count(), pos.at);
         }
         if let Some(task) = &result.background_task_id {
             self.background.shell(task);
@@ -209,13 +212,13 @@ impl Claude {
         match line.subtype.as_deref().unwrap_or_default() {
             "turn_duration" => {
                 self.background.turn_ended(line.pending_background_agent_count);
-                turns.background(self.background.count());
+                turns.background(self.background.count(), pos.at);
                 turns.complete(pos, true);
             }
             "compact_boundary" => compaction(turns, pos),
             "agents_killed" => {
                 self.background.clear();
-                turns.background(0);
+                turns.background(0, pos.at);
             }
             known if REMARKS.contains(&known) => {}
             other => turns.unknown(&format!("system/{other}")),

@@ -286,7 +286,7 @@ impl Codex {
             }
             "CollabAgentToolCall" => {
                 self.agents.told(item.tool.as_deref(), item.receiver_thread_ids, item.agents_states);
-                turns.background(self.agents.alive());
+                turns.background(self.agents.alive(), pos.at);
                 self.tool_done(turns, pos, &item);
             }
             "ContextCompaction" => compaction(turns, pos),
@@ -361,7 +361,7 @@ impl Codex {
         match payload.role.as_deref() {
             Some("user") if text.trim_start().starts_with("<subagent_notification>") => {
                 self.agents.notified(&text);
-                turns.background(self.agents.alive());
+                turns.background(self.agents.alive(), pos.at);
                 if self.is_prompted() {
                     turns.report(pos, &text);
                 } else {

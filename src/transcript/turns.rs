@@ -147,10 +147,16 @@ impl Turns {
         }
     }
 
-    pub(super) fn background(&mut self, agents: usize) {
+    /// How many background agents are out, by a record of this time.
+    pub(super) fn background(&mut self, agents: usize, at: Option<Timestamp>) {
         let agents = u32::try_from(agents).unwrap_or(u32::MAX);
         if self.told.background_agents != agents {
-            self.edit().background_agents = agents;
+            let is_more = agents > self.told.background_agents;
+            let told = self.edit();
+            told.background_agents = agents;
+            if is_more {
+                told.background_since = at;
+            }
         }
     }
 

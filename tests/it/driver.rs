@@ -7,6 +7,7 @@ mod launches;
 mod meanwhile;
 mod sessions;
 pub mod task;
+mod trouble;
 mod waits;
 pub mod world;
 

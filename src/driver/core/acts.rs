@@ -99,15 +99,15 @@ impl<R: Records, T: Transcripts, A: Agents> Core<R, T, A> {
             acted.refused = Some(refusal);
             return;
         }
-        let made = record.key();
-        let made_for_person = matches!(key, RecordKey::Pair(_));
-        let saved = self.bring_into_being(record, now);
         // A run is saved with the pair's id: what was ordered is done as soon as the disk allows, nobody has to repeat it.
-        if made_for_person {
-            match saved {
-                Ok(()) => acted.made = Some(made),
-                Err(error) => acted.refused = Some(not_saved(&error)),
-            }
+        if matches!(key, RecordKey::Run(_)) {
+            let _ = self.bring_into_being(record, now);
+            return;
+        }
+        let made = record.key();
+        match self.made(record, now) {
+            Ok(()) => acted.made = Some(made),
+            Err(refusal) => acted.refused = Some(refusal),
         }
     }
 

@@ -5,7 +5,7 @@ use jiff::{SignedDuration, Timestamp};
 use super::Core;
 use super::acts::{Acted, not_saved};
 use super::books::Shelved;
-use crate::driver::ports::{Agents, Records, Transcripts};
+use crate::driver::ports::{Agents, Records, SaveError, Transcripts};
 use crate::machine::{pair, run};
 use crate::model::command::{Command, NewPair, NewRun, Refusal, Reply};
 use crate::model::config::FirstPhase;
@@ -217,15 +217,20 @@ impl<R: Records, T: Transcripts, A: Agents> Core<R, T, A> {
     fn fresh_id(&mut self, now: Timestamp) -> String {
         loop {
             let id = self.ids.next(now);
-            if !self.books.is_taken(&id) && !self.read_only.iter().any(|foreign| foreign.key.as_str() == id) {
+            if self.is_free(&id) {
                 return id;
             }
         }
     }
 
+    /// Whether no record bears this id, be it one that is shown only.
+    fn is_free(&self, id: &str) -> bool {
+        !self.books.is_taken(id) && !self.read_only.iter().any(|foreign| foreign.key.as_str() == id)
+    }
+
     /// A run that goes on from a stopped one.
     pub(super) fn create_run_on(&mut self, mut record: RunRecord, acted: &mut Acted, now: Timestamp) {
-        if self.books.is_taken(record.id.as_str()) {
+        if !self.is_free(record.id.as_str()) {
             record.id = RunId::new(self.fresh_id(now));
         }
         let key = RecordKey::Run(record.id.clone());
@@ -240,20 +245,36 @@ impl<R: Records, T: Transcripts, A: Agents> Core<R, T, A> {
     }
 
     /// Makes a record that a person ordered. One whose save was refused may lie on the disk all the same (renamed, its
-    /// folder not synced) and would come to life at the next start, beside the one that was ordered instead.
-    fn made<K: Shelved>(&mut self, record: K, now: Timestamp) -> Result<(), Refusal> {
+    /// folder not synced) and would come to life at the next start, beside the one that was ordered instead. So nothing new
+    /// is made before that is gone: it may even bear the same id.
+    pub(super) fn made<K: Shelved>(&mut self, record: K, now: Timestamp) -> Result<(), Refusal> {
+        self.unmake().map_err(|error| not_saved(&error))?;
         let key = record.key();
         self.bring_into_being(record, now).map_err(|error| {
-            self.unmade.push(key);
-            self.unmake();
+            // Under a name that is somebody else's nothing of ours was written.
+            if !matches!(error, SaveError::Changed { .. }) {
+                self.unmade.push(key);
+                let _ = self.unmake();
+            }
             not_saved(&error)
         })
     }
 
     /// Takes what was refused off the disk; tried again with each tick until that is done.
-    pub(super) fn unmake(&mut self) {
+    ///
+    /// # Errors
+    /// Some of it may still lie there.
+    pub(super) fn unmake(&mut self) -> Result<(), SaveError> {
+        let mut all = Ok(());
         let records = &mut self.records;
-        self.unmade.retain(|key| records.discard(key).is_err());
+        self.unmade.retain(|key| match records.discard(key) {
+            Ok(()) => false,
+            Err(error) => {
+                all = Err(error);
+                true
+            }
+        });
+        all
     }
 }
 

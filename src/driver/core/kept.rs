@@ -175,6 +175,8 @@ pub struct Held<R> {
     pub shown: Option<R>,
     /// What keeps it from being saved.
     pub trouble: Option<Trouble>,
+    /// When the disk refused it last.
+    pub refused_at: Option<Timestamp>,
     /// Reports of send sequences whose step is not saved yet, oldest first.
     pub reports: VecDeque<SentReport>,
     /// When it wants to be looked at again.
@@ -185,7 +187,7 @@ impl<R: Kept> Held<R> {
     /// One that is as the disk has it.
     #[must_use]
     pub fn new(record: R) -> Self {
-        Self { record, shown: None, trouble: None, reports: VecDeque::new(), wake_at: None }
+        Self { record, shown: None, trouble: None, refused_at: None, reports: VecDeque::new(), wake_at: None }
     }
 
     /// It is to be looked at now, and a save that was refused is tried again.
@@ -194,6 +196,8 @@ impl<R: Kept> Held<R> {
         if let Some(Trouble::Unsaved { retry_at, .. }) = &mut self.trouble {
             *retry_at = now;
         }
+        // What begins anew begins now; behind a clock that was set back that time would lie ahead.
+        self.refused_at = None;
     }
 
     /// The record as machines and screens are to see it.

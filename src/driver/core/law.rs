@@ -78,6 +78,7 @@ impl<R: Records, T: Transcripts, A: Agents> Core<R, T, A> {
                 held.trouble = Some(Trouble::Changed { why: why.clone() });
             } else {
                 held.trouble = Some(Trouble::Unsaved { why: why.clone(), retry_at });
+                held.refused_at = Some(now);
             }
         }
         if let Some(kind) = newly_changed {

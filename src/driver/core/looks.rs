@@ -64,7 +64,7 @@ impl<R: Records, T: Transcripts, A: Agents> Core<R, T, A> {
         self.read_sides(&key, now);
         let Some(held) = self.books.run(id) else { return false };
         let pairs = self.books.pairs_of(&held.record);
-        let scene = self.scene(&held.record.implementer, &held.record.reviewer, now);
+        let scene = self.scene_for(held, now);
         let step = run::look(&held.record, &pairs, &scene);
         self.law(step, now).is_ok_and(|acted| acted.changed)
     }
@@ -88,7 +88,7 @@ impl<R: Records, T: Transcripts, A: Agents> Core<R, T, A> {
         self.read_sides(&key, now);
         let Some(held) = self.books.pair(id) else { return false };
         let held_by_run = self.books.is_held_by_run(&held.record);
-        let scene = self.scene(&held.record.implementer, &held.record.reviewer, now);
+        let scene = self.scene_for(held, now);
         let step = pair::look(&held.record, &scene, held_by_run);
         self.law(step, now).is_ok_and(|acted| acted.changed)
     }
@@ -143,7 +143,7 @@ impl<R: Records, T: Transcripts, A: Agents> Core<R, T, A> {
             return false;
         }
         let Some(held) = self.books.pair(id) else { return false };
-        let scene = self.scene(&held.record.implementer, &held.record.reviewer, now);
+        let scene = self.scene_for(held, now);
         match pair::control(&held.record, &Control::Stop, &scene) {
             Ok(step) => self.law(step, now).is_ok_and(|acted| acted.changed),
             Err(refusal) => {

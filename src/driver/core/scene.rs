@@ -3,15 +3,23 @@
 use jiff::Timestamp;
 
 use super::Core;
+use super::kept::{Held, Kept};
 use super::sessions::Known;
 use crate::driver::ports::{Agents, Records, TranscriptRead, Transcripts};
 use crate::machine::{Scene, Side, TranscriptFact};
-use crate::model::ids::SessionRef;
+use crate::model::ids::{Role, SessionRef};
 
 /// The fact of a transcript that was never read.
 static NOT_READ: TranscriptFact = TranscriptFact::NotYet;
 
 impl<R: Records, T: Transcripts, A: Agents> Core<R, T, A> {
+    /// What a look at a record sees: both its sides as last read.
+    pub(super) fn scene_for<'a, K: Kept>(&'a self, held: &'a Held<K>, now: Timestamp) -> Scene<'a> {
+        let [builder, reviewer] = [Role::Implementer, Role::Reviewer].map(|role| held.seen().session(role));
+        let scene = self.scene(builder, reviewer, now);
+        Scene { kept_since: held.refused_at.max(Some(self.started_at)).unwrap_or(self.started_at), ..scene }
+    }
+
     /// Both sides as last read.
     pub(super) fn scene<'a>(&'a self, builder: &'a SessionRef, reviewer: &'a SessionRef, now: Timestamp) -> Scene<'a> {
         self.scene_of(builder, reviewer, now, |known| known.read.as_ref())
@@ -37,6 +45,7 @@ impl<R: Records, T: Transcripts, A: Agents> Core<R, T, A> {
         Scene {
             now,
             driver_started_at: self.started_at,
+            kept_since: self.started_at,
             implementer: self.side(builder, &read),
             reviewer: self.side(reviewer, &read),
             ledger: &self.ledger,

@@ -209,7 +209,7 @@ impl<R: Records, T: Transcripts, A: Agents> Core<R, T, A> {
     ) -> RecordFacts<'a> {
         let run = held.seen();
         let pairs = self.books.pairs_of(run);
-        let scene = self.scene(&run.implementer, &run.reviewer, now);
+        let scene = self.scene_for(held, now);
         let pair = run.current_pair_id.as_ref().and_then(|id| self.books.pair(id));
         let of_pair = pair.filter(|held| held.seen().is_active()).and_then(|held| held.seen().paused_reason);
         let paused = run.paused_reason.or(of_pair).filter(|_| run.is_active());
@@ -236,7 +236,7 @@ impl<R: Records, T: Transcripts, A: Agents> Core<R, T, A> {
         now: Timestamp,
     ) -> RecordFacts<'a> {
         let record = held.seen();
-        let scene = self.scene(&record.implementer, &record.reviewer, now);
+        let scene = self.scene_for(held, now);
         let paused = record.paused_reason.filter(|_| record.is_active());
         let continued = record.continues.as_ref().and_then(|id| self.books.pair(id));
         let goes_on = paused.filter(|reason| is_of_machines(*reason)).map(|_| plan::of_pair(record, &scene));

@@ -126,9 +126,9 @@ fn prompted_since<R: Loop>(draft: &Draft<'_, R>, entry: &Entry) -> bool {
             .any(|row| row.offset >= from && !session::queue_gone(draft.side(entry.target), row.at))
 }
 
-/// Since when the conditions have held: saved, but never from before this driver began to look.
+/// Since when the conditions have held: saved, but never from before this driver began to look, or could not save.
 fn quiet_from<R: Loop>(draft: &Draft<'_, R>, entry: &Entry) -> Timestamp {
-    entry.quiet_since.filter(|since| *since >= draft.scene.driver_started_at).unwrap_or(draft.now())
+    entry.quiet_since.filter(|since| *since >= draft.scene.kept_since).unwrap_or(draft.now())
 }
 
 /// Saves since when the conditions have held, and forgets it at the first look at which one of them does not.
@@ -147,14 +147,14 @@ pub(super) fn keep_quiet_time<R: Loop>(draft: &mut Draft<'_, R>, index: usize, n
     }
 }
 
-/// When a person is asked about an entry in flight. Time in a queue, in a process's hands and time in which nobody looked
-/// do not count.
+/// When a person is asked about an entry in flight. Time in a queue, in a process's hands, time in which nobody looked and
+/// time in which nothing could be saved do not count.
 pub(in crate::machine) fn gives_up_at<R: Loop>(draft: &Draft<'_, R>, entry: &Entry) -> Option<Timestamp> {
     if !entry.in_flight() || entry.by_hand || entry.state == EntryState::Queued {
         return None;
     }
     let from = entry.last_key_at.max(entry.attempt_at).max(entry.clock_from).max(entry.carried_at);
-    let from = from?.max(draft.scene.driver_started_at);
+    let from = from?.max(draft.scene.kept_since);
     Some(later(from, draft.scene.tempo.wait(GIVE_UP)))
 }
 

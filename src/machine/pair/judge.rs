@@ -35,7 +35,8 @@ fn for_reviewer(draft: &Pair<'_>, index: usize) -> Option<(AnswerId, String)> {
     Some((source, relay_text(&prompt(&draft.rec.config, Role::Reviewer), &implementer_text(draft, index))))
 }
 
-/// Before the implementer is followed to another conversation: keeps its newest answer, if nobody has reviewed it.
+/// Before the implementer is followed to another conversation: keeps its newest answer, if the reviewer was not given it
+/// and no message carries it there.
 pub(super) fn leave_behind(draft: &mut Pair<'_>) {
     let Some((source, text)) = newer_than_reviewed(draft).and_then(|index| for_reviewer(draft, index)) else { return };
     draft.rec.left_behind = Some(Due {
@@ -85,18 +86,29 @@ fn approved(draft: &mut Pair<'_>, evidence: Evidence) {
     stop(draft, PairStop::Lgtm, evidence);
 }
 
-/// The implementer's newest completed answer, if it is newer than the one the reviewer was given. In a conversation
+/// The implementer's newest completed answer, if it is newer than the one the reviewer was given last. In a conversation
 /// that was followed any answer is.
 fn newer_than_reviewed(draft: &Pair<'_>) -> Option<usize> {
     if planted::is(Fault::StaleVerdict) {
         return None;
     }
     let conversation = draft.conversation(Role::Implementer)?;
-    let reviewed = draft.rec.reviewed.as_ref()?;
-    if conversation.turn_index(&reviewed.turn_id).is_none() {
+    let given = given(draft)?;
+    if conversation.turn_index(&given.turn_id).is_none() {
         return conversation.turns.iter().rposition(Turn::is_answered);
     }
-    turns::newest_answer_after(conversation, reviewed)
+    turns::newest_answer_after(conversation, &given)
+}
+
+/// The answer that the reviewer is being given, or was given last.
+fn given(draft: &Pair<'_>) -> Option<AnswerId> {
+    let open = draft.rec.open_entry().filter(|entry| entry.purpose == Purpose::ToReviewer);
+    let (turn_id, message_id) = match open {
+        Some(entry) => (entry.source_turn_id.clone(), entry.source_message_id.clone()),
+        None => (None, None),
+    };
+    let carried = turn_id.zip(message_id).map(|(turn_id, message_id)| AnswerId { turn_id, message_id });
+    carried.or_else(|| draft.rec.reviewed.clone())
 }
 
 /// The answer goes back to the implementer; after a question about a near miss, with the answer that missed before it.

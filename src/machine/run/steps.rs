@@ -4,7 +4,7 @@ use super::super::delivery::{self, evidence};
 use super::super::grounds::Evidence;
 use super::super::guard::{self, End};
 use super::super::turns::Reading;
-use super::super::{clock, setback, words};
+use super::super::{clock, prompts, setback, words};
 use super::baseline::Run;
 use super::{asking, baseline, find, review};
 use crate::model::conversation::FailureClass;
@@ -51,9 +51,12 @@ pub(super) fn look(draft: &mut Run<'_>, pairs: &[&PairRecord]) {
     }
 }
 
-/// The steps without a pair: what holds any loop holds them, then the run's own message goes first.
+/// The steps without a pair: what holds any loop holds them, then the run's own message goes first. The reviewer counts
+/// only where a message of a person goes to it.
 fn alone(draft: &mut Run<'_>, step: impl FnOnce(&mut Run<'_>)) {
-    if guard::blocks(draft, &[Role::Implementer]) {
+    let to_reviewer = draft.rec.open_entry().is_some_and(|entry| entry.target == Role::Reviewer);
+    let sides = if to_reviewer { &prompts::SIDES[..] } else { &[Role::Implementer] };
+    if guard::blocks(draft, sides) {
         return;
     }
     step(draft);

@@ -54,6 +54,15 @@ impl Queue {
         self.taken.clear();
     }
 
+    /// A prompt was typed and taken up at once. What is typed while something waits is put behind it, so no prompt waits
+    /// any more.
+    pub(super) fn typed(&mut self, text: &str) {
+        if self.waiting.iter().chain(&self.taken).any(|entry| &*entry.prompt.text == text) {
+            return self.arrived(text);
+        }
+        self.waiting.retain(|entry| entry.report);
+    }
+
     /// A message with this text was taken up. If it is one that still waits, a prompt before it is proved gone:
     /// the queue is first in, first out.
     pub(super) fn arrived(&mut self, text: &str) {

@@ -61,3 +61,14 @@ fn a_message_that_was_never_queued_changes_nothing() {
     queue.clear();
     assert_eq!(waiting(&queue), [""; 0]);
 }
+
+#[test]
+fn a_prompt_typed_and_taken_at_once_proves_that_none_waits() {
+    let mut queue = queue(&["ghost", "report 1"]);
+    queue.typed("b");
+    assert_eq!(waiting(&queue), [""; 0]);
+    queue.arrived("report 1");
+    queue.enqueue("c", false, 9, None);
+    queue.typed("c");
+    assert_eq!(waiting(&queue), [""; 0], "one that waited and says that it was typed");
+}

@@ -28,6 +28,8 @@ pub struct Disk {
     pub events: Vec<Event>,
     /// Every save fails.
     pub full: bool,
+    /// A save of a run is refused and lies there all the same, and nothing can be removed.
+    pub sticks: bool,
     /// Saves of pairs fail.
     pub no_pairs: bool,
     /// Files that somebody else wrote.
@@ -95,6 +97,11 @@ impl MemRecords {
         }
     }
 
+    fn stuck(&self, id: &str) -> SaveError {
+        self.disk.borrow_mut().refused += 1;
+        SaveError::Io { file: format!("{id}.json"), why: "input/output error".to_owned() }
+    }
+
     fn may_save(&self, id: &str) -> Result<(), SaveError> {
         let mut disk = self.disk.borrow_mut();
         if disk.foreign.contains(id) {
@@ -144,6 +151,10 @@ impl Records for MemRecords {
 
     fn save_run(&mut self, record: &RunRecord) -> Result<(), SaveError> {
         self.may_save(record.id.as_str())?;
+        if self.disk.borrow().sticks {
+            self.disk.borrow_mut().runs.insert(record.id.clone(), record.clone());
+            return Err(self.stuck(record.id.as_str()));
+        }
         self.stored(RecordKey::Run(record.id.clone()), |store| store.save_run(record))?;
         let open = record.open_entry().map(|entry| format!(" {} a{}", entry.id, entry.attempts)).unwrap_or_default();
         self.journal.borrow_mut().push(format!("save run {} r{}{open}", record.id, record.revision));
@@ -182,6 +193,9 @@ impl Records for MemRecords {
     }
 
     fn discard(&mut self, key: &RecordKey) -> Result<(), SaveError> {
+        if self.disk.borrow().sticks {
+            return Err(self.stuck(key.as_str()));
+        }
         self.stored(key.clone(), |store| store.discard(key))?;
         let mut disk = self.disk.borrow_mut();
         match key {

@@ -80,6 +80,7 @@ impl World {
         Scene {
             now: self.now,
             driver_started_at: self.started,
+            kept_since: self.started,
             implementer: self.side_of(parts, implementer),
             reviewer: self.side_of(parts, reviewer),
             ledger: &self.ledger,

@@ -6,7 +6,7 @@ use trellis::model::conversation::Outcome;
 use trellis::model::ids::SessionId;
 use trellis::model::outbox::{EntryState, Purpose};
 use trellis::model::pair::{Kickoff, PairStep, PairStop, PauseReason};
-use trellis::model::reach::OnItsWay;
+use trellis::model::reach::{OnItsWay, Reach};
 use trellis::model::run::{AttemptStatus, RunState, RunStep, RunStop};
 
 use super::world::{I, R, World, nothing_typed, reviewing, run_in_review, with_answer};
@@ -345,6 +345,37 @@ fn an_answer_of_a_conversation_that_was_left_is_reviewed_before_the_phase_is_don
     world.answer(R, "LGTM");
     world.wait(12);
     assert_eq!(world.pair().stop_reason, Some(PairStop::Lgtm));
+}
+
+/// The same while the first relay has not gone out yet: it carries the answer before (seed 3017647).
+#[test]
+fn an_answer_newer_than_a_relay_that_waits_is_reviewed_though_its_conversation_is_left() {
+    let mut world = with_answer();
+    world.missing_tick(R, "a dialog is open");
+    world.new_pair(Kickoff::UseCurrent, PairConfig::default()).unwrap();
+    world.wait(6);
+    assert_eq!(world.sent(R).len(), 0, "it is held");
+    let new = SessionId::new("i-new");
+    let replaced_by = Some((new.clone(), "the pane answers under another id".to_owned()));
+    world.implementer.replaced_by.clone_from(&replaced_by);
+    world.implementer.reach = world.reviewer.reach.clone().map(|reach| Reach { replaced_by, ..reach });
+    world.wait(12);
+    assert_eq!(world.pair().paused_reason, Some(PauseReason::SessionChanged), "{:?}", world.pair());
+    // What stood there before it was left, and came into the file late.
+    world.prompt(I, "and the other file too");
+    world.answer(I, "Did that too.");
+    world.control_only(&Control::Follow).unwrap();
+    world.implementer.session.session_id = new;
+    world.implementer.replaced_by = None;
+    world.implementer.conversation.turns.clear();
+    world.implementer.reach = None;
+    world.clear_box(R);
+    world.wait(12);
+    world.take(R);
+    world.answer(R, "LGTM");
+    world.wait(12);
+    assert_eq!(world.pair().stop_reason, None);
+    assert!(world.sent(R).last().unwrap().contains("Did that too."));
 }
 
 /// The clock is set back behind a follow: the time of the follow covers no prompt that comes later.

@@ -33,6 +33,8 @@ pub struct Chat {
     pub session: SessionRef,
     writer: Writer,
     pub file: Vec<u8>,
+    /// All that was ever written to it, what was lost with its end too.
+    pub written: Vec<u8>,
     /// Changes when another file stands in its place.
     pub identity: u64,
     /// Changes when what was read before counts no more.
@@ -65,6 +67,8 @@ pub struct FakeAgent {
     pub life: u32,
     /// Submitted, not yet recorded.
     pub submitted: u32,
+    /// Texts of trellis' among them, and since when in lived time.
+    pub unrecorded: Vec<(String, SignedDuration)>,
     /// The agent's own queue.
     pub queue: VecDeque<Prompt>,
     pub turn: Option<Running>,
@@ -98,6 +102,7 @@ impl FakeAgent {
             started_at: at,
             life: 0,
             submitted: 0,
+            unrecorded: Vec::new(),
             queue: VecDeque::new(),
             turn: None,
             turns: 0,
@@ -147,6 +152,7 @@ impl Chat {
             },
             writer: Writer::new(kind, session, "/sim/shop"),
             file: Vec::new(),
+            written: Vec::new(),
             identity: 1,
             generation: 1,
             rest: Vec::new(),
@@ -172,6 +178,7 @@ impl World {
         let chat = self.agents[side].chat_mut();
         let bytes = chat.writer.write(now, lines);
         chat.file.extend_from_slice(&bytes);
+        chat.written.extend_from_slice(&bytes);
         self.changed.push(side);
     }
 
@@ -185,9 +192,10 @@ impl World {
         let has_id = !matches!(lines.last(), Some(Line::Enqueue { .. } | Line::Dequeue | Line::Remove));
         let repeatable = self.agents[side].kind == Agent::Claude && !has_prompt && has_id;
         if repeatable && self.strikes(Ingredient::RepeatedLine) {
-            let file = &mut self.agents[side].chat_mut().file;
-            let from = file[..file.len() - 1].iter().rposition(|byte| *byte == b'\n').map_or(0, |at| at + 1);
-            file.extend_from_within(from..);
+            let chat = self.agents[side].chat_mut();
+            let from = chat.file[..chat.file.len() - 1].iter().rposition(|byte| *byte == b'\n').map_or(0, |at| at + 1);
+            chat.written.extend_from_slice(&chat.file[from..]);
+            chat.file.extend_from_within(from..);
         }
         if !has_prompt && self.strikes(Ingredient::TornLine) {
             let chat = self.agents[side].chat_mut();
@@ -229,6 +237,10 @@ impl World {
             return;
         }
         self.agents[side].submitted += 1;
+        if !prompt.human {
+            let now = self.lived();
+            self.agents[side].unrecorded.push((prompt.text.clone(), now));
+        }
         let wait = if !prompt.human && self.strikes(Ingredient::Unconfirmed) {
             self.between(Ingredient::Unconfirmed, 61_000, 300_000)
         } else if self.strikes(Ingredient::LatePrompt) {
@@ -262,7 +274,11 @@ impl World {
         if self.agents[side].life != life {
             return;
         }
-        self.agents[side].submitted -= 1;
+        let agent = &mut self.agents[side];
+        agent.submitted -= 1;
+        if let Some(at) = agent.unrecorded.iter().position(|(text, _)| *text == prompt.text) {
+            agent.unrecorded.remove(at);
+        }
         self.take_up(side, prompt, false);
     }
 
@@ -463,6 +479,7 @@ impl World {
         self.cut(side);
         let agent = &mut self.agents[side];
         (agent.alive, agent.life, agent.submitted, agent.background) = (false, agent.life + 1, 0, 0);
+        agent.unrecorded.clear();
         agent.input.clear();
         agent.dialog = false;
         if agent.kind == Agent::Claude {
@@ -491,6 +508,14 @@ impl World {
         let session = format!("{name}-after-{}", agent.chats.len());
         agent.chats.push(Chat::new(agent.kind, &session));
         self.say(format!("{side} goes over to the session {session}"));
+    }
+
+    /// Whether a text still stands in a session's file: it may have gone with the end of it, and then it says nothing.
+    pub fn still_says(&self, session: &SessionKey, text: &str) -> bool {
+        !self.struck.contains_key(&Ingredient::LostTail)
+            || self
+                .place_of(session)
+                .is_some_and(|(side, chat)| String::from_utf8_lossy(&self.agents[side].chats[chat].file).contains(text))
     }
 
     /// The file is put in its place anew, with other numbers of the file system.

@@ -51,6 +51,16 @@ enum Saved {
     Discard(RecordKey),
 }
 
+impl Saved {
+    fn key(&self) -> RecordKey {
+        match self {
+            Self::Run(run) => RecordKey::Run(run.id.clone()),
+            Self::Pair(pair) => RecordKey::Pair(pair.id.clone()),
+            Self::Discard(key) => key.clone(),
+        }
+    }
+}
+
 /// The records port.
 pub struct Shelf {
     world: Rc<RefCell<World>>,
@@ -293,6 +303,8 @@ impl Records for Shelf {
         self.prepare(Saved::Discard(key.clone()))?;
         let gone = self.store.discard(key);
         self.done(gone)?;
+        // Nothing of it may come back.
+        self.disk.borrow_mut().unsure.retain(|saved| saved.key() != *key);
         match key {
             RecordKey::Run(id) => drop(self.disk.borrow_mut().runs.remove(id)),
             RecordKey::Pair(id) => drop(self.disk.borrow_mut().pairs.remove(id)),

@@ -81,6 +81,17 @@ impl World {
         }
     }
 
+    /// The screen says what stands in a pane: the person looks there and takes it away.
+    pub fn free_panes(&mut self) {
+        for side in [IMPLEMENTER, REVIEWER] {
+            if !self.agents[side].input.is_empty() || self.agents[side].dialog {
+                self.agents[side].input.clear();
+                self.agents[side].dialog = false;
+                self.say(format!("person frees the pane of {side}"));
+            }
+        }
+    }
+
     /// Whether nothing of any message can still be on its way.
     fn nothing_is_coming(&self) -> bool {
         let idle =

@@ -70,6 +70,8 @@ pub struct Report {
     pub completed: bool,
     pub kills: u32,
     pub relays: usize,
+    /// Messages that went out again before a record that came later than the grace.
+    pub beyond_grace: u32,
     pub steps: u64,
 }
 
@@ -407,7 +409,12 @@ impl Simulation {
         self.finish(over)
     }
 
-    fn finish(self, over: bool) -> Report {
+    fn finish(mut self, over: bool) -> Report {
+        let now = self.now();
+        let waits: Vec<String> = match &mut self.driver {
+            Some(driver) if !over => driver.projection(now).runs.iter().map(|run| format!("{:?}", run.wait)).collect(),
+            _ => Vec::new(),
+        };
         let disk = self.disk.borrow();
         let (runs, pairs): (Vec<_>, Vec<_>) =
             (disk.runs.values().cloned().collect(), disk.pairs.values().cloned().collect());
@@ -420,7 +427,8 @@ impl Simulation {
         if went_on && (!over || (world.plan.is_fair() && !completed)) {
             let standing: Vec<String> =
                 runs.iter().map(|run| format!("{:?}/{:?}/{:?}", run.state, run.step, run.paused_reason)).collect();
-            world.breaks(Invariant::FairAgentFinishes, format!("it stands at {standing:?} after {} steps", self.steps));
+            let what = format!("it stands at {standing:?} after {} steps: {waits:?}", self.steps);
+            world.breaks(Invariant::FairAgentFinishes, what);
         }
         Report {
             wrong: world.wrong.clone(),
@@ -428,6 +436,7 @@ impl Simulation {
             struck: world.struck.clone(),
             completed,
             steps: self.steps,
+            beyond_grace: world.beyond_grace,
             kills: world.plan.kills - self.kills_left,
             relays: pairs.iter().map(|pair| pair.round_count as usize).sum(),
         }
@@ -469,13 +478,18 @@ impl Simulation {
         let Some(driver) = &mut self.driver else { return };
         let projection = driver.projection(now);
         let mut world = self.world.borrow_mut();
-        if waits::comes(&projection, &mut world) == waits::Still::PromptIsDue {
+        let still = waits::comes(&projection, &mut world);
+        if still == waits::Still::PaneIsHeld {
+            world.free_panes();
+        }
+        if still == waits::Still::PromptIsDue {
             if world.struck.contains_key(&Ingredient::LostTail) && world.rng.chance(30) {
                 drop(world);
                 return self.control(Control::ForceRelay);
             }
             let side = usize::try_from(world.rng.between(0, 1)).unwrap();
-            let side = if world.struck.contains_key(&Ingredient::LostTail) { side } else { IMPLEMENTER };
+            let awaited = world.open_wait.unwrap_or(IMPLEMENTER);
+            let side = if world.struck.contains_key(&Ingredient::LostTail) { side } else { awaited };
             world.submit(side, Prompt::new("please do the next phase", true));
         }
     }

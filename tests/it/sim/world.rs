@@ -105,6 +105,8 @@ pub struct World {
     /// Lived time of the newest thing that moved.
     moved: SignedDuration,
     pub wrong: Vec<Violation>,
+    /// Messages that went out twice as the rules have it: see `invariants::live`.
+    pub beyond_grace: u32,
     next_id: u64,
 }
 
@@ -147,6 +149,7 @@ impl World {
             open_wait: None,
             moved: SignedDuration::ZERO,
             wrong: Vec::new(),
+            beyond_grace: 0,
             next_id: 0,
         };
         for side in [IMPLEMENTER, REVIEWER] {

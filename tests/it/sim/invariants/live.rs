@@ -1,14 +1,19 @@
 //! What must hold at every moment: whatever begins was intended and may begin, nobody's prompt is passed over, no pair
 //! goes without its run.
 
+use jiff::SignedDuration;
 use trellis::model::ids::{RecordKey, Role};
 use trellis::model::outbox::{Entry, Purpose};
 use trellis::model::pair::{PairRecord, PairState, PairStop};
 use trellis::model::run::{RunRecord, RunState};
+use trellis::model::text::fold;
 
 use super::Invariant;
 use crate::sim::disk::Disk;
 use crate::sim::world::{IMPLEMENTER, REVIEWER, World};
+
+/// How long nothing of a message must be seen before it goes out again.
+const GRACE: SignedDuration = SignedDuration::from_secs(30);
 
 /// What has begun since the last check belongs to a record that goes, whose saved entry counts it, and behind no
 /// person's prompt.
@@ -26,6 +31,7 @@ pub fn begins(disk: &Disk, world: &mut World) {
             world.breaks(Invariant::ExactlyOnce, format!("{entry} of {key} was sent and is not on the disk"));
             continue;
         };
+        sent_beyond_the_grace(saved, enter_only, world);
         if saved.attempts == 0 {
             world.breaks(Invariant::ExactlyOnce, format!("{entry} of {key} was sent before its attempt was saved"));
         }
@@ -39,6 +45,23 @@ pub fn begins(disk: &Disk, world: &mut World) {
         {
             world.breaks(Invariant::HumanFirst, format!("{entry} of {key} began behind {what}"));
         }
+    }
+}
+
+/// A text that was entered, and neither recorded by its agent for longer than the grace nor reported by the driver, which
+/// was killed in between, cannot be told from one that was lost: it goes out again, as `loops.md` §3 says, and its late
+/// copy is told as a duplicate. Such a copy is counted, and is the one second copy that may be.
+fn sent_beyond_the_grace(saved: &Entry, enter_only: bool, world: &mut World) {
+    let side = if saved.target == Role::Implementer { IMPLEMENTER } else { REVIEWER };
+    let now = world.lived();
+    let late = world.agents[side]
+        .unrecorded
+        .iter()
+        .find(|(text, since)| fold(text) == fold(saved.text_on_the_wire()) && now - *since >= GRACE);
+    if !enter_only && saved.attempts > 1 && !saved.entered && late.is_some() {
+        world.beyond_grace += 1;
+        world.say("sent again: its record is later than the grace".into());
+        world.agents[side].doubled.push(saved.text_on_the_wire().to_owned());
     }
 }
 
@@ -68,7 +91,10 @@ fn passed_over(disk: &Disk, pair: &PairRecord, world: &World) -> Option<String> 
     typed
         .find(|typed| {
             let session = [&pair.implementer, &pair.reviewer][typed.side].key();
-            !typed.awaited && typed.session == session && !is_in_a_message(pair, &typed.text)
+            !typed.awaited
+                && typed.session == session
+                && !is_in_a_message(pair, &typed.text)
+                && world.still_says(&typed.session, &typed.text)
         })
         .map(|typed| format!("a prompt to {}: {}", typed.side, typed.text))
 }

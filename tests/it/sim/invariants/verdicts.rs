@@ -70,9 +70,11 @@ fn on_its_own_work(
     let Some(prompt) = carrier(disk, pair, reviewed) else {
         return unreviewed("the reviewed answer was never relayed");
     };
-    let reviewer = &endings::conversations(world)[REVIEWER];
-    // A prompt that went with the end of its file says nothing.
-    let Some(from) = reviewer.turn_index(&prompt) else { return Ok(()) };
+    // The word was given in the pair; until its run is saved too it may have gone with the end of its file.
+    let reviewer = &endings::written(world)[REVIEWER];
+    let Some(from) = reviewer.turn_index(&prompt) else {
+        return unreviewed("the prompt that carried it was never written");
+    };
     let approves = reviewer.turns.iter().skip(from).filter(|turn| turn.is_answered()).any(|turn| {
         let answer = turn.answer.as_ref().map_or("", |answer| &answer.text);
         matches!(verdict::stop_signal(answer, &pair.config.stop_signal), Verdict::Match { .. })

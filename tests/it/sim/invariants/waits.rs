@@ -2,6 +2,7 @@
 //! to do rests.
 
 use jiff::{SignedDuration, Timestamp};
+use trellis::machine::By;
 use trellis::projection::{Projection, Standing};
 
 use super::Invariant;
@@ -31,12 +32,18 @@ pub enum Still {
     Moves,
     /// The run says that it waits for a person's prompt.
     PromptIsDue,
+    /// The run says that something in a pane holds it up.
+    PaneIsHeld,
 }
 
 /// A world at rest and a run that goes: either it says that it waits for a prompt of somebody else, or it would hang.
 pub fn comes(projection: &Projection, world: &mut World) -> Still {
+    let moves = world.still_for() < REST;
+    if !moves && projection.runs.iter().any(|run| run.stage.is_some() && run.wait.by == By::Pane) {
+        return Still::PaneIsHeld;
+    }
     let at_rest = world.agents.iter().all(super::super::agents::FakeAgent::is_at_rest);
-    if !at_rest || world.still_for() < REST {
+    if !at_rest || moves {
         return Still::Moves;
     }
     let going = projection.runs.iter().find(|run| run.banner.is_none() && run.stage.is_some());
