@@ -133,7 +133,8 @@ pub(super) fn stop(
     let now = draft.now();
     if draft.rec.step == Some(RunStep::Review) {
         review::close(draft, pairs, attempt, None);
-        draft.rec.pending_pair_stop = live_pair(draft, pairs);
+        let live = live_pair(draft, pairs);
+        draft.rec.pending_pair_stop = live.or_else(|| draft.rec.pending_pair_stop.clone());
     }
     for entry in &mut draft.rec.outbox {
         if entry.state == EntryState::Prepared && entry.attempts == 0 {

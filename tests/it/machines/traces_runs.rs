@@ -515,3 +515,19 @@ impl World {
         self.runs.last().map(|run| run.state)
     }
 }
+
+/// A review is to be stopped, the disk refuses that, and then the run is stopped: it still names that review (seed
+/// 3115327).
+#[test]
+fn a_run_that_is_stopped_names_the_review_that_still_has_to_stop() {
+    let mut world = run_in_review(RunConfig::default());
+    let before = world.run().current_pair_id.clone();
+    world.die_on_order = true;
+    world.control_only(&Control::Retry).unwrap();
+    world.control_only(&Control::Stop).unwrap();
+    assert_eq!(world.run().pending_pair_stop, before);
+    world.restart();
+    world.pass(1);
+    assert!(world.pairs.values().all(|pair| !pair.is_active()));
+    assert_eq!(world.run().pending_pair_stop, None);
+}

@@ -127,18 +127,14 @@ impl FakeAgent {
         &self.chat().session
     }
 
-    /// Nothing goes on in it and nothing lies in front of it; nothing at all comes of one that is gone.
+    /// Nothing goes on in it; of what lies in its box nothing comes by itself, and nothing at all of one that is gone.
     pub fn is_at_rest(&self) -> bool {
-        !self.alive || self.is_free()
+        let works = self.turn.is_some() || self.submitted > 0 || self.background > 0;
+        !self.alive || !(works || self.dialog || !self.queue.is_empty())
     }
 
     fn is_free(&self) -> bool {
-        self.turn.is_none()
-            && self.submitted == 0
-            && self.queue.is_empty()
-            && self.input.is_empty()
-            && !self.dialog
-            && self.background == 0
+        self.alive && self.is_at_rest() && self.input.is_empty()
     }
 }
 
