@@ -1,6 +1,7 @@
 //! What starts every task and thread, and what ends the program: an order, a signal, or a panic in any of them.
 //! Nothing here knows what the tasks do; the terminal is restored through a callback that the screen registers.
 
+mod alone;
 mod foreground;
 mod panics;
 mod signals;
@@ -9,13 +10,13 @@ use std::fmt;
 use std::future::Future;
 use std::io;
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::{Arc, OnceLock};
+use std::sync::Arc;
 use std::thread;
 use std::time::Duration;
 
-use tokio::runtime::Handle;
 use tokio::sync::watch;
 
+pub use alone::{alone, sleep};
 pub use foreground::{in_foreground, suspend_what_is_in_front};
 pub use panics::Restore;
 pub use signals::{Ends, Suspends, stop_self};
@@ -120,7 +121,6 @@ pub struct Supervisor {
 struct Shared {
     reason: watch::Sender<Option<StopReason>>,
     alive: watch::Sender<usize>,
-    runtime: OnceLock<Handle>,
 }
 
 impl Shared {
@@ -161,18 +161,7 @@ impl Supervisor {
     /// One that runs nothing yet. Touches neither the panic hook nor the signals.
     #[must_use]
     pub fn new() -> Self {
-        let (reason, alive) = (watch::Sender::new(None), watch::Sender::new(0));
-        Self { shared: Arc::new(Shared { reason, alive, runtime: OnceLock::new() }) }
-    }
-
-    /// Starts its tasks on this runtime from now on, whichever thread asks for one. The first one that is named counts.
-    pub fn works_on(&self, runtime: &Handle) {
-        let _ = self.shared.runtime.set(runtime.clone());
-    }
-
-    /// The runtime of its tasks: the one that was named, else that of the thread that asks.
-    fn runtime(&self) -> Handle {
-        self.shared.runtime.get().cloned().unwrap_or_else(Handle::current)
+        Self { shared: Arc::new(Shared { reason: watch::Sender::new(None), alive: watch::Sender::new(0) }) }
     }
 
     /// Replaces the process's panic hook: from now on a panic anywhere is logged instead of printed and stops
@@ -183,13 +172,13 @@ impl Supervisor {
 
     /// Starts a task on the runtime. A panic in it stops everything.
     ///
-    /// Has to be called on a thread of the runtime, where none was named.
+    /// Has to be called on a thread of the runtime.
+    #[expect(clippy::disallowed_methods, reason = "this is the one place that spawns")]
     pub fn spawn(&self, name: impl Into<String>, task: impl Future<Output = ()> + Send + 'static) {
         let name = name.into();
         let alive = Alive::new(&self.shared);
-        let runtime = self.runtime();
-        let running = runtime.spawn(panics::TASK.scope(name.clone(), task));
-        runtime.spawn(async move {
+        let running = tokio::spawn(panics::TASK.scope(name.clone(), task));
+        tokio::spawn(async move {
             let shared = &alive.0;
             if let Err(error) = running.await
                 && error.is_panic()
@@ -224,7 +213,7 @@ impl Supervisor {
         body: impl FnOnce() -> T + Send + 'static,
     ) -> Option<T> {
         let alive = Alive::new(&self.shared);
-        match self.runtime().spawn_blocking(body).await {
+        match tokio::task::spawn_blocking(body).await {
             Ok(value) => Some(value),
             Err(error) => {
                 if error.is_panic() {

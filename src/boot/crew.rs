@@ -116,7 +116,7 @@ impl Crew {
         let mut place = place;
         loop {
             let next = match place.take() {
-                Some((lock, around)) => self.drive(&runtime, lock, around, line).await.map(|line| (line, None)),
+                Some((lock, around)) => self.drive(lock, around, line).await.map(|line| (line, None)),
                 None => self.watch(&runtime, line).await.map(|(line, place)| (line, Some(place))),
             };
             match next {
@@ -127,17 +127,11 @@ impl Crew {
     }
 
     /// Drives. The line comes back when the home was given up.
-    async fn drive(
-        &self,
-        runtime: &tokio::runtime::Handle,
-        lock: Lock,
-        around: Surroundings,
-        line: Line,
-    ) -> Option<Line> {
+    async fn drive(&self, lock: Lock, around: Surroundings, line: Line) -> Option<Line> {
         let options = self.options(DriverFact::Here);
         let records = Store::new(self.ground.home.clone());
         let core = Core::start(records, around.transcripts, around.agents, options, clock::now());
-        let server = self.serve(runtime, &lock);
+        let server = self.serve(&lock);
         let driven = drive(core, line, around.edges, self.supervisor.token(), clock::now);
         let over = tokio::select! {
             over = driven => over,
@@ -163,11 +157,10 @@ impl Crew {
     }
 
     /// Serves the home's socket. A driver without one drives all the same, and says so.
-    fn serve(&self, runtime: &tokio::runtime::Handle, lock: &Lock) -> Option<(Server, Socket)> {
+    fn serve(&self, lock: &Lock) -> Option<(Server, Socket)> {
         if self.how == How::RecordOnly {
             return None;
         }
-        let _entered = runtime.enter();
         let started = Socket::listen(&self.ground.home, lock).map_err(|error| error.to_string());
         let started = started.and_then(|(socket, listener)| {
             let archive = Arc::new(Disk::of(&self.ground));

@@ -19,7 +19,7 @@ use crate::logging;
 use crate::model::tempo::Tempo;
 use crate::paths::{Environment, Home};
 use crate::store::lock::{Kind, Lock};
-use crate::supervise::{StopReason, Supervisor};
+use crate::supervise::{StopReason, Supervisor, alone};
 use crate::ui::Outside;
 
 /// How long tasks get to finish what they began: longer than the driver waits for a send sequence.
@@ -45,12 +45,6 @@ fn enough_files() -> Result<(), Failure> {
         ))),
         _ => Ok(()),
     }
-}
-
-/// The time of the driver's thread: its ticks wake no other.
-fn own_time() -> Result<Runtime, Failure> {
-    let made = tokio::runtime::Builder::new_current_thread().enable_time().build();
-    made.map_err(|error| Failure::internal(format!("can't start the driver's clock: {error}")))
 }
 
 /// A home that is at work (or watched), from outside.
@@ -94,9 +88,9 @@ impl Engine {
         let around = crew.surroundings(&runtime)?;
         engine.world.clone_from(&around.world);
         let supervisor = engine.supervisor.clone();
-        let own = own_time()?;
         let started = supervisor.thread("driver", move || {
-            own.block_on(crew.work(runtime, line, Some((lock, around))));
+            let _entered = runtime.enter();
+            alone(crew.work(runtime.clone(), line, Some((lock, around))));
         });
         started.map_err(|error| Failure::internal(format!("can't start the driver: {error}")))?;
         Ok(engine)
@@ -113,9 +107,9 @@ impl Engine {
         let crew = Crew { ground, how: How::Drive, tempo, supervisor, handle };
         let runtime = engine.runtime.handle().clone();
         let supervisor = engine.supervisor.clone();
-        let own = own_time()?;
         let started = supervisor.thread("viewer", move || {
-            own.block_on(crew.work(runtime, line, None));
+            let _entered = runtime.enter();
+            alone(crew.work(runtime.clone(), line, None));
         });
         started.map_err(|error| Failure::internal(format!("can't start the viewer: {error}")))?;
         Ok(engine)
@@ -129,7 +123,6 @@ impl Engine {
             .build()
             .map_err(|error| Failure::internal(format!("can't start the runtime: {error}")))?;
         let supervisor = Supervisor::new();
-        supervisor.works_on(runtime.handle());
         supervisor.install_panic_hook();
         {
             let _entered = runtime.enter();

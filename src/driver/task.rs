@@ -12,7 +12,7 @@ use super::core::{Core, Input};
 use super::handle::{Line, Request};
 use super::ports::{Agents, Outcome, Records, Transcripts};
 use crate::model::command::{Refusal, Reply};
-use crate::supervise::{Shutdown, Supervisor};
+use crate::supervise::{self, Shutdown, Supervisor};
 
 /// The longest sleep: the wall clock may jump, and a suspended machine does not count its sleep. As long as the core's own
 /// tick: nothing more is done while nothing happens.
@@ -71,7 +71,7 @@ pub async fn drive<R: Records, T: Transcripts, A: Agents>(
                 Some(()) => task.input(Input::Hint),
                 None => has_hints = false,
             },
-            () = tokio::time::sleep(sleep) => task.input(Input::Tick),
+            () = supervise::sleep(sleep) => task.input(Input::Tick),
         }
         is_last = is_last || task.gather(&mut outcomes);
         task.hand_out();
