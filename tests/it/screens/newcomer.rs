@@ -3,7 +3,6 @@
 
 use std::sync::Arc;
 
-use trellis::model::command::Command;
 use trellis::projection::{DriverFact, Projection, Stage, Standing};
 use trellis::ui::app::{Effect, Msg};
 
