@@ -7,10 +7,7 @@ use serde::Serialize;
 
 use crate::failure::Failure;
 use crate::model::harmless;
-use crate::ui::row::{Row, Tone};
 use crate::ui::sanitise::{clean_block, clean_line};
-use crate::ui::width::width;
-use crate::ui::wrap::wrap_text;
 
 /// Prints a text as it is.
 ///
@@ -70,49 +67,6 @@ pub fn plain(text: &str) -> String {
 /// Columns of the terminal behind an output; where there is none a line may be as long as it likes.
 pub fn columns(of: impl AsFd) -> usize {
     rustix::termios::tcgetwinsize(of).map_or(usize::MAX, |size| usize::from(size.ws_col).max(1))
-}
-
-/// What a person can type next, each with the words before it: `back to it:`, then the command on lines of its own. The
-/// words are wrapped; a command that does not fit goes on behind a `\` as a shell reads it, parted at a blank or a `/`.
-#[must_use]
-pub fn next_steps(steps: &[(&str, &str)], columns: usize) -> Vec<String> {
-    let mut lines = Vec::new();
-    for (words, command) in steps {
-        lines.extend(wrap_text(words, Tone::Text, columns).iter().map(Row::words));
-        lines.extend(shell_lines(&plain(command), columns));
-    }
-    lines
-}
-
-fn shell_lines(command: &str, columns: usize) -> Vec<String> {
-    const DEEPER: &str = "  ";
-    // A `\` inside of quotes would be part of the word; and hardly a terminal is so narrow.
-    if width(command) <= columns || command.contains('\'') || columns < 12 {
-        return vec![command.to_owned()];
-    }
-    let mut lines = vec![String::new()];
-    for word in command.split(' ') {
-        let Some(line) = lines.last_mut() else { continue };
-        if line.is_empty() {
-            line.push_str(word);
-        } else if width(line) + 1 + width(word) + 2 <= columns {
-            line.push(' ');
-            line.push_str(word);
-        } else {
-            line.push_str(" \\");
-            lines.push(format!("{DEEPER}{word}"));
-        }
-        // The rest of a word that is too long begins at the first column: in front of it a blank would be one.
-        while let Some(line) = lines.last_mut().filter(|line| width(line) + 2 > columns) {
-            let mut ends = line.rmatch_indices('/').map(|(at, _)| at + 1);
-            let fits = ends.find(|at| line.get(..*at).is_some_and(|front| width(front) < columns));
-            let Some(at) = fits.filter(|at| *at < line.len()) else { break };
-            let rest = line.split_off(at);
-            line.push('\\');
-            lines.push(rest);
-        }
-    }
-    lines
 }
 
 #[cfg(test)]

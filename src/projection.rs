@@ -229,17 +229,6 @@ pub enum Settings {
     Pair(Box<PairConfig>),
 }
 
-impl RunView {
-    /// The word by which its reviewer agrees.
-    #[must_use]
-    pub fn stop_signal(&self) -> &str {
-        match &self.settings {
-            Settings::Run(config) => &config.review_stop_signal,
-            Settings::Pair(config) => &config.stop_signal,
-        }
-    }
-}
-
 /// `ask ─ build ─ review`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]

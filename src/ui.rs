@@ -34,6 +34,7 @@ mod outside;
 pub mod overlay;
 mod pace;
 pub mod paint;
+pub mod parting;
 mod quit;
 mod reply;
 pub mod row;

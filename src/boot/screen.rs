@@ -148,7 +148,7 @@ impl Engine {
                 finished?;
                 let (back, stop) = (home.command(""), home.command("drive --stop"));
                 let steps = [("It goes on in the background. Back to it:", &*back), ("To end it:", &*stop)];
-                let lines = out::next_steps(&steps, out::columns(std::io::stdout()));
+                let lines = ui::parting::next_steps(&steps, out::columns(std::io::stdout()));
                 out::line(&lines.join("\n"))
             }
             Ok(Ok(ui::Exit::Quit)) => {

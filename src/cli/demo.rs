@@ -19,6 +19,7 @@ use crate::model::run::{RunRecord, RunStop};
 use crate::paths::{Environment, Home};
 use crate::small_file;
 use crate::store::lock::Kind;
+use crate::ui::parting;
 
 /// Plays.
 ///
@@ -66,7 +67,7 @@ fn tell_home(is_own: bool, root: &Path) {
         let home = Home::at(root);
         let (back, gone) = (home.command(""), home.command("uninstall --yes"));
         let steps = [("What the demo made stays. To go on with it:", &*back), ("To remove it:", &*gone)];
-        for line in out::next_steps(&steps, out::columns(std::io::stderr())) {
+        for line in parting::next_steps(&steps, out::columns(std::io::stderr())) {
             out::note(&line);
         }
     }

@@ -71,6 +71,17 @@ pub fn view(record: &RecordFacts<'_>, facts: &Facts<'_>) -> Option<RunView> {
     Some(view)
 }
 
+impl RunView {
+    /// The word by which its reviewer agrees.
+    #[must_use]
+    pub fn stop_signal(&self) -> &str {
+        match &self.settings {
+            Settings::Run(config) => &config.review_stop_signal,
+            Settings::Pair(config) => &config.stop_signal,
+        }
+    }
+}
+
 /// The names of its sides.
 #[must_use]
 pub fn labels(record: &RecordFacts<'_>) -> Option<Labels> {
