@@ -93,15 +93,18 @@ fn passed_over(disk: &Disk, pair: &PairRecord, world: &World) -> Option<String> 
             let session = [&pair.implementer, &pair.reviewer][typed.side].key();
             !typed.awaited
                 && typed.session == session
-                && !is_in_a_message(pair, &typed.text)
+                && !is_in_a_message(disk, &typed.text)
                 && world.still_says(&typed.session, &typed.text)
         })
         .map(|typed| format!("a prompt to {}: {}", typed.side, typed.text))
 }
 
-/// Words of a person that went out together with a message of ours are that message.
-fn is_in_a_message(pair: &PairRecord, text: &str) -> bool {
-    pair.outbox.iter().any(|entry| text.contains(entry.text_on_the_wire()))
+/// Words of a person that went out together with a message of ours, whichever record's, are that message (`loops.md` §2).
+fn is_in_a_message(disk: &Disk, text: &str) -> bool {
+    let of_runs = disk.runs.values().flat_map(|run| &run.outbox);
+    of_runs
+        .chain(disk.pairs.values().flat_map(|pair| &pair.outbox))
+        .any(|entry| text.contains(entry.text_on_the_wire()))
 }
 
 /// Whether the loop waits for a prompt of somebody else now, and on which side.
