@@ -80,8 +80,10 @@ pub fn at(times: &mut [Duration], part: f64) -> Duration {
 /// What the system says of a process.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Vitals {
-    /// Resident now, and at most so far, in MiB.
+    /// Resident now, of that in memory of its own (the rest are pages of files: the program and its libraries), and at most so
+    /// far, in MiB.
     pub resident: f64,
+    pub own: f64,
     pub peak: f64,
     /// Clock ticks of processor time.
     pub ticks: u64,
@@ -100,6 +102,7 @@ pub fn vitals(pid: u32) -> Vitals {
     };
     let status = fs::read_to_string(format!("/proc/{pid}/status")).unwrap_or_default();
     vitals.resident = field(&status, "VmRSS:") as f64 / 1_024.0;
+    vitals.own = field(&status, "RssAnon:") as f64 / 1_024.0;
     vitals.peak = field(&status, "VmHWM:") as f64 / 1_024.0;
     let stat = fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
     let behind: Vec<&str> = stat.rsplit(')').next().unwrap_or_default().split_whitespace().collect();

@@ -67,7 +67,7 @@ pub fn run(plan: &Plan) {
         gauge::skipped("the first screen beside less", "less is not installed");
     }
     let (mut first, mut listed, mut paged) = (Vec::new(), Vec::new(), Vec::new());
-    let (mut resident, mut peak) = (0.0_f64, 0.0_f64);
+    let (mut resident, mut own, mut peak) = (0.0_f64, 0.0_f64, 0.0_f64);
     for _ in 0..ROUNDS {
         let mut screen = trellis(&variables);
         let drawn = screen.until(PATIENCE, |bytes| cells(bytes) >= ENOUGH).expect("a first screen");
@@ -80,7 +80,8 @@ pub fn run(plan: &Plan) {
         listed.push(drawn - screen.begun);
         screen.settle(Duration::from_millis(700));
         let vitals = gauge::vitals(screen.pid());
-        (resident, peak) = (resident.max(vitals.resident), peak.max(vitals.peak));
+        (resident, own) = (resident.max(vitals.resident), own.max(vitals.own));
+        peak = peak.max(vitals.peak);
         drop(screen);
         if let Some(less) = &less {
             let mut screen = Pty::start(less, &[long.as_os_str()], &[]);
@@ -92,6 +93,7 @@ pub fn run(plan: &Plan) {
     gauge::beside("first screen (200 cells) | less", gauge::at(&mut first, 0.5), paged, 2.0);
     gauge::beside("the newest of all sessions is listed | less", gauge::at(&mut listed, 0.5), paged, 2.0);
     gauge::at_most("resident with the list, idle", resident, "MiB", 12.0);
+    gauge::note("  of that its own; the rest is the program's file", &format!("{own:.1} MiB"));
     gauge::note("  at most until then", &format!("{peak:.1} MiB"));
     let roots = corpus.roots();
     let mut found = 0;
