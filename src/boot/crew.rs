@@ -10,7 +10,7 @@ use std::task::Poll;
 use std::time::Duration;
 
 use jiff::tz::TimeZone;
-use tokio::sync::mpsc;
+use tokio::sync::{mpsc, oneshot};
 use tokio::time::Instant;
 
 use super::archive::Disk;
@@ -60,6 +60,9 @@ pub(super) struct Surroundings {
     edges: Edges,
     pub(super) world: Option<World>,
 }
+
+/// What was taken over, and who waits to hear of it.
+type Taken = ((Lock, Surroundings), Option<oneshot::Sender<Reply>>);
 
 impl Crew {
     pub(super) fn surroundings(&self, runtime: &tokio::runtime::Handle) -> Result<Surroundings, Failure> {
@@ -113,10 +116,11 @@ impl Crew {
         mut line: Line,
         place: Option<(Lock, Surroundings)>,
     ) {
-        let mut place = place;
+        // With what a person who took over waits for.
+        let mut place = place.map(|place| (place, None));
         loop {
             let next = match place.take() {
-                Some((lock, around)) => self.drive(lock, around, line).await.map(|line| (line, None)),
+                Some(((lock, around), asked)) => self.drive(lock, around, line, asked).await.map(|line| (line, None)),
                 None => self.watch(&runtime, line).await.map(|(line, place)| (line, Some(place))),
             };
             match next {
@@ -127,10 +131,21 @@ impl Crew {
     }
 
     /// Drives. The line comes back when the home was given up.
-    async fn drive(&self, lock: Lock, around: Surroundings, line: Line) -> Option<Line> {
+    async fn drive(
+        &self,
+        lock: Lock,
+        around: Surroundings,
+        line: Line,
+        asked: Option<oneshot::Sender<Reply>>,
+    ) -> Option<Line> {
         let options = self.options(DriverFact::Here);
         let records = Store::new(self.ground.home.clone());
-        let core = Core::start(records, around.transcripts, around.agents, options, clock::now());
+        let mut core = Core::start(records, around.transcripts, around.agents, options, clock::now());
+        if let Some(asked) = asked {
+            // Whoever reads that it drives sees so: a key that comes right behind it means the runs that are driven here.
+            line.projection.send_replace(core.projection(clock::now()));
+            let _ = asked.send(Reply::Done { record: None, note: "this process drives now".to_owned() });
+        }
         let server = self.serve(&lock);
         let driven = drive(core, line, around.edges, self.supervisor.token(), clock::now);
         let over = tokio::select! {
@@ -193,7 +208,7 @@ impl Crew {
     }
 
     /// Watches. The line comes back with the lock when a person takes over.
-    async fn watch(&self, runtime: &tokio::runtime::Handle, mut line: Line) -> Option<(Line, (Lock, Surroundings))> {
+    async fn watch(&self, runtime: &tokio::runtime::Handle, mut line: Line) -> Option<(Line, Taken)> {
         loop {
             let (transcripts, hints) = watch::start(&self.ground.watched_roots(), &self.supervisor);
             let mut reader = Reader::new(self.ground.home.clone());
@@ -211,9 +226,7 @@ impl Crew {
             };
             match self.take_over(runtime) {
                 Ok(place) => {
-                    let note = "this process drives now".to_owned();
-                    let _ = answer.send(Reply::Done { record: None, note });
-                    return Some((given, place));
+                    return Some((given, (place, Some(answer))));
                 }
                 Err(message) => {
                     let refusal = Refusal { kind: RefusalKind::NotDriver, message, field: None };
