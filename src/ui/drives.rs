@@ -3,7 +3,6 @@
 
 use std::sync::Arc;
 
-use crate::machine::Wait;
 use crate::projection::{DriverFact, Projection, Standing};
 
 use super::action::Action;
@@ -24,11 +23,9 @@ pub(super) fn as_driven(projection: Arc<Projection>, keymap: &Keymap) -> Arc<Pro
             "not driven".clone_into(&mut run.state_word);
             run.sentence = format!("nobody drives, {key} takes over");
             run.first_wait = false;
-            run.wait = Wait {
-                who: "nobody drives this run".to_owned(),
-                what: format!("{key} takes over, then it goes on"),
-                ..Wait::default()
-            };
+            std::mem::take(&mut run.wait);
+            "nobody drives this run".clone_into(&mut run.wait.who);
+            run.wait.what = format!("{key} takes over, then it goes on");
         }
     }
     Arc::new(projection)
