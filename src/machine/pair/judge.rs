@@ -95,7 +95,11 @@ fn newer_than_reviewed(draft: &Pair<'_>) -> Option<usize> {
     let conversation = draft.conversation(Role::Implementer)?;
     let given = given(draft)?;
     if conversation.turn_index(&given.turn_id).is_none() {
-        return conversation.turns.iter().rposition(Turn::is_answered);
+        // Or it went with the end of its file: what is left had its relay before.
+        return conversation.turns.iter().rposition(Turn::is_answered).filter(|index| {
+            let answer = draft.turn(Role::Implementer, *index).and_then(turns::answer_id);
+            answer.is_none_or(|answer| !draft.scene.ledger.relayed(&answer.turn_id, &answer.message_id))
+        });
     }
     turns::newest_answer_after(conversation, &given)
 }
