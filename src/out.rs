@@ -3,6 +3,7 @@
 use std::io::{self, Write as _};
 use std::os::fd::AsFd;
 
+use rustix::event::{PollFd, PollFlags, poll};
 use serde::Serialize;
 
 use crate::failure::Failure;
@@ -43,6 +44,21 @@ pub fn page(lines: &str) -> Result<(), Failure> {
 pub fn json(value: &impl Serialize) -> Result<(), Failure> {
     let text = serde_json::to_string(value).map_err(|error| Failure::internal(error.to_string()))?;
     line(&harmless::escaped(&text))
+}
+
+/// Waits until nobody can read standard output any more: the other end of a pipe was closed, a terminal is gone. For who
+/// prints rarely and would learn of it only by the next line. Blocks its thread, for ever where the output is a file.
+pub fn wait_for_no_reader() {
+    let out = io::stdout();
+    // What is asked for is nothing: that the other end is gone is told all the same.
+    let mut fds = [PollFd::new(&out, PollFlags::empty())];
+    loop {
+        match poll(&mut fds, None) {
+            Ok(_) => return,
+            Err(error) if error == rustix::io::Errno::INTR => {}
+            Err(_) => std::thread::park(),
+        }
+    }
 }
 
 /// One line on standard error; nothing for an empty one.

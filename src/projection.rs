@@ -60,7 +60,7 @@ pub struct Projection {
     /// Things said once: disk errors, quarantined files, a watcher's fall-back. Newest last.
     pub notices: Vec<Notice>,
     /// Runs, and pairs without a run, in no particular order.
-    pub runs: Vec<RunView>,
+    pub runs: Growing<RunView>,
     /// Sessions, newest activity first.
     pub sessions: Growing<SessionView>,
     /// Sessions that were started here, oldest first.

@@ -10,7 +10,7 @@ use crate::driver::ports::{Loaded, Past, Transcripts as _};
 use crate::driver::viewer::Shelf as _;
 use crate::machine::TranscriptFact;
 use crate::model::conversation::Conversation;
-use crate::model::ids::SessionRef;
+use crate::model::ids::{RecordKey, SessionRef};
 use crate::paths::Home;
 use crate::serve::archive::Archive;
 use crate::store::reader::Reader;
@@ -50,6 +50,10 @@ impl Archive for Disk {
             records.1 = Arc::new(loaded);
         }
         Arc::clone(&records.1)
+    }
+
+    fn record(&self, key: &RecordKey) -> Loaded {
+        Reader::new(self.home.clone()).one(key)
     }
 
     fn events_after(&self, seq: u64, most: usize) -> Past {

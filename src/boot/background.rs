@@ -15,6 +15,7 @@ use crate::driver::handle::Handle;
 use crate::model::command::Reply;
 use crate::model::tempo::Tempo;
 use crate::paths::{Home, own_program};
+use crate::projection::DriverFact;
 use crate::store::lock::{Claim, Holder, Kind, holder};
 use crate::supervise::Supervisor;
 use crate::ui::Outside;
@@ -176,7 +177,11 @@ pub(super) fn take_over(home: &Home, handle: &Handle, call: mpsc::Sender<Outside
             }
         }
         match handle.take_over().await {
-            Reply::Done { note, .. } => say(note, false).await,
+            Reply::Done { note, .. } => {
+                // Said when the screen knows it too: a key that follows means the driver's screen.
+                let _ = handle.projections().wait_for(|shown| shown.driver == DriverFact::Here).await;
+                say(note, false).await;
+            }
             Reply::Refused(refusal) => say(refusal.message, true).await,
         }
     });

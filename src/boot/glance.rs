@@ -45,9 +45,11 @@ pub(super) fn glance(home: &Home) -> Projection {
     let mut core = Core::start(ReadRecords::new(reader), NoTranscripts, NoAgents, options, now);
     let mut projection = (*core.projection(now)).clone();
     projection.driver = driver;
-    for run in &mut projection.runs {
+    for at in 0..projection.runs.len() {
+        let Some(run) = projection.runs.get(at) else { continue };
         let side = [&run.implementer, &run.reviewer].into_iter().find(|side| asks.contains(&side.session.session_id));
-        if let Some(label) = side.map(|side| side.label.clone()) {
+        let label = side.map(|side| side.label.clone());
+        if let Some((label, run)) = label.zip(projection.runs.get_mut(at)) {
             ask(run, &label);
         }
     }

@@ -9,6 +9,7 @@ use tokio::sync::broadcast::error::{RecvError, TryRecvError};
 use super::{Failure, out, watch};
 use crate::boot::{Engine, Ground, How, Place, Seat};
 use crate::model::event::{Event, EventKind};
+use crate::model::growing::Growing;
 use crate::model::ids::{RecordKey, RunId};
 use crate::model::pair::PauseReason;
 use crate::model::run::RunStop;
@@ -93,7 +94,7 @@ pub fn drive(place: &super::Named<'_>, tempo: Tempo, stay: bool) -> Result<(), F
 ///
 /// # Errors
 /// Runs are held: their records cannot be read, and a person has to mend them.
-pub fn left(runs: &[RunView]) -> Result<String, Failure> {
+pub fn left(runs: &Growing<RunView>) -> Result<String, Failure> {
     let held = runs.iter().filter(|run| run.read_only.is_some() && run.standing == Standing::NeedsYou).count();
     match held {
         0 => Ok("no run is left to drive".to_owned()),

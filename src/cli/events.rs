@@ -48,6 +48,14 @@ fn since_of(text: &str) -> Result<Since, String> {
 /// # Errors
 /// The home cannot be read, or the output refuses.
 pub fn events(home: Option<&Path>, args: &EventsArgs) -> Result<(), Failure> {
+    match told(home, args) {
+        // A reader that went away is no failure.
+        Err(failure) if failure == Failure::said() => Ok(()),
+        told => told,
+    }
+}
+
+fn told(home: Option<&Path>, args: &EventsArgs) -> Result<(), Failure> {
     let ground = Ground::find(home)?;
     let kept = ground.events();
     let newest = kept.last().map_or(0, |event| event.seq);
@@ -68,7 +76,8 @@ fn follow(ground: &Ground, newest: u64) -> Result<(), Failure> {
     let runtime = runtime.map_err(|error| Failure::internal(format!("can't start the runtime: {error}")))?;
     let mut last = newest;
     let mut failed = None;
-    runtime.block_on(async {
+    let unread = runtime.spawn_blocking(out::wait_for_no_reader);
+    let follows = async {
         loop {
             let told = call::events(&ground.home, Some(last), |event| {
                 last = event.get("seq").and_then(Value::as_u64).unwrap_or(last);
@@ -89,12 +98,17 @@ fn follow(ground: &Ground, newest: u64) -> Result<(), Failure> {
             last = ground.events().last().map_or(last, |event| event.seq.max(last));
             tokio::time::sleep(A_MOMENT).await;
         }
+    };
+    runtime.block_on(async {
+        tokio::select! {
+            () = follows => {}
+            // Whoever read this is gone: the next event would find nobody.
+            _ = unread => {}
+        }
     });
-    match failed {
-        // A reader that went away is no failure.
-        Some(failure) if failure != Failure::said() => Err(failure),
-        _ => Ok(()),
-    }
+    // Who waits for the reader to go would wait on.
+    runtime.shutdown_background();
+    failed.map_or(Ok(()), Err)
 }
 
 #[cfg(test)]

@@ -14,11 +14,12 @@ use super::start::refused;
 use super::{AgentArg, Failure, Named, WayArg, out};
 
 use crate::boot::{Engine, Ground, How};
-use crate::call::CallError;
+use crate::call::{self, CallError};
 use crate::model::command::{Command, Reply};
 use crate::model::launch::NewSession;
 use crate::model::reach::Transport;
 use crate::model::tempo::Tempo;
+use crate::paths::Home;
 use crate::projection::{LaunchStage, LaunchView, Projection};
 
 /// How long an agent may take to come up. It is not ended after that: it only is not waited for.
@@ -63,9 +64,12 @@ pub fn new(place: &Named<'_>, args: NewArgs) -> Result<(), Failure> {
     tell_problems(&ground);
     let is_named = args.prompt.is_some();
     let order = order(&ground, args)?;
-    // Whoever drives starts it, and says how far it came on its screen.
+    // Whoever drives starts it; how far it came is seen there.
     match asked(&ground, &Command::StartSession(order.clone())) {
-        Ok(Reply::Done { note, .. }) => return out::line(&out::plain(&note)),
+        Ok(Reply::Done { note, .. }) => {
+            out::note(&note);
+            return come_up_there(&ground.home, &note, is_named);
+        }
         Ok(Reply::Refused(refusal)) => return Err(refused(&refusal)),
         Err(CallError::Nobody) => ground.refuse_if_driven()?,
         Err(error) => return Err(Failure::refused(error.to_string())),
@@ -114,17 +118,66 @@ fn order(ground: &Ground, args: NewArgs) -> Result<NewSession, Failure> {
 
 /// Waits until the agent is up, asks something, or has ended; then says so with its session.
 async fn come_up(engine: &Engine, is_named: bool) -> Result<(), Failure> {
-    stage(engine, PATIENCE, |stage| match stage {
+    stage(engine, PATIENCE, |stage| is_told(stage, is_named)).await?;
+    stage(engine, NAMED_WITHIN, |stage| stage != LaunchStage::Unnamed).await?;
+    match engine.handle.projection().launches.last().cloned() {
+        Some(launch) => told(&launch),
+        None => Err(Failure::internal("the start was forgotten")),
+    }
+}
+
+/// The same where another process drives: what it shows of the start is followed.
+fn come_up_there(home: &Home, note: &str, is_named: bool) -> Result<(), Failure> {
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
+    let runtime = runtime.map_err(|error| Failure::internal(format!("can't start the runtime: {error}")))?;
+    let mut seen: Option<LaunchView> = None;
+    runtime.block_on(async {
+        stage_there(home, note, &mut seen, PATIENCE, |stage| is_told(stage, is_named)).await;
+        stage_there(home, note, &mut seen, NAMED_WITHIN, |stage| stage != LaunchStage::Unnamed).await;
+    });
+    match seen {
+        Some(launch) => told(&launch),
+        // It drives no more, or is of another version: what it answered is all that is known.
+        None => Ok(()),
+    }
+}
+
+/// Follows one start there for so long, until it has come to such a stage.
+async fn stage_there(
+    home: &Home,
+    note: &str,
+    seen: &mut Option<LaunchView>,
+    patience: Duration,
+    is_wanted: impl Fn(LaunchStage) -> bool,
+) {
+    let follows = call::projections(home, |shown: Projection| {
+        let newest_first = || shown.launches.iter().rev();
+        let launch = match &*seen {
+            Some(known) => newest_first().find(|launch| launch.asked == known.asked),
+            // The answer is what was said of the start last, unless it has come further since.
+            None => newest_first().find(|launch| launch.words == note).or_else(|| newest_first().next()),
+        };
+        if launch.is_some() {
+            *seen = launch.cloned();
+        }
+        !launch.is_some_and(|launch| is_wanted(launch.stage))
+    });
+    let _ = tokio::time::timeout(patience, follows).await;
+}
+
+/// Nothing more is to be waited for, but perhaps its name.
+const fn is_told(stage: LaunchStage, is_named: bool) -> bool {
+    match stage {
         LaunchStage::Starting => false,
         LaunchStage::Unnamed => !is_named,
         LaunchStage::Waits | LaunchStage::Up | LaunchStage::Ended => true,
-    })
-    .await?;
-    stage(engine, NAMED_WITHIN, |stage| stage != LaunchStage::Unnamed).await?;
-    match engine.handle.projection().launches.last().cloned() {
-        Some(launch) if launch.stage == LaunchStage::Ended => Err(Failure::refused(launch.words)),
-        Some(launch) => out::line(&out::plain(&words(&launch))),
-        None => Err(Failure::internal("the start was forgotten")),
+    }
+}
+
+fn told(launch: &LaunchView) -> Result<(), Failure> {
+    match launch.stage {
+        LaunchStage::Ended => Err(Failure::refused(launch.words.clone())),
+        _ => out::line(&out::plain(&words(launch))),
     }
 }
 

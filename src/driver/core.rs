@@ -7,6 +7,7 @@
 pub mod acts;
 pub mod books;
 pub mod creation;
+pub mod drawn;
 pub mod heard;
 pub mod jumps;
 pub mod kept;
@@ -17,6 +18,8 @@ pub mod orders;
 pub mod scene;
 pub mod screen;
 pub mod sessions;
+pub mod shared;
+pub mod trees;
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::sync::Arc;
@@ -29,13 +32,14 @@ use self::creation::{Ids, Parked};
 use self::kept::Kept as _;
 use self::launches::Launches;
 use self::screen::Screen;
-use self::sessions::{ComingBack, Known, WorkTrees};
+use self::sessions::{ComingBack, Known};
+use self::trees::WorkTrees;
 use super::ports::{Agents, FoundSession, Outcome, ReadOnly, Records, Transcripts};
 use super::why::Why;
 use crate::machine::ledger::Ledger;
 use crate::model::command::{Command, Reply};
 use crate::model::event::Event;
-use crate::model::ids::{RecordKey, SessionKey};
+use crate::model::ids::{Agent, RecordKey, SessionKey, SessionRef};
 use crate::model::pair::PairRecord;
 use crate::model::run::RunRecord;
 use crate::model::tempo::Tempo;
@@ -129,6 +133,8 @@ pub struct Core<R, T, A> {
     sessions: BTreeMap<SessionKey, Known>,
     trees: WorkTrees,
     found: Vec<Listed>,
+    /// The newest of those, by agent and folder.
+    newest: BTreeMap<(Agent, String), SessionRef>,
     /// Of those, how many were not read yet.
     unread: usize,
     /// Sessions that no record uses and that are to be observed, a few at a time.
@@ -172,6 +178,7 @@ impl<R: Records, T: Transcripts, A: Agents> Core<R, T, A> {
             sessions: BTreeMap::new(),
             trees: WorkTrees::default(),
             found: Vec::new(),
+            newest: BTreeMap::new(),
             unread: 0,
             to_look: VecDeque::new(),
             begun: Vec::new(),

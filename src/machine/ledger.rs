@@ -1,7 +1,7 @@
 //! Every outbox entry of this home, so that a prompt's origin can be told: ours (whose, which entry) or human.
 //! It is built from records and decides nothing about a loop.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use jiff::Timestamp;
@@ -20,6 +20,16 @@ const TELLING: usize = 40;
 #[derive(Clone, Debug, Default)]
 pub struct Ledger {
     records: BTreeMap<RecordKey, Held>,
+    of_session: BTreeMap<SessionKey, OfSession>,
+    changes: u64,
+}
+
+/// What concerns one session.
+#[derive(Clone, Debug, Default)]
+struct OfSession {
+    /// Records that have it, or had it, as a side or a target.
+    records: BTreeSet<RecordKey>,
+    /// How often one of them was taken in or forgotten.
     changes: u64,
 }
 
@@ -107,10 +117,22 @@ impl Ledger {
         self.changes
     }
 
+    /// The same of what concerns one session.
+    #[must_use]
+    pub fn changes_of(&self, session: &SessionKey) -> u64 {
+        self.of_session.get(session).map_or(0, |of| of.changes)
+    }
+
     /// Forgets a record that was discarded.
     pub fn remove(&mut self, record: &RecordKey) {
         self.changes += 1;
-        self.records.remove(record);
+        if let Some(held) = self.records.remove(record) {
+            for session in held.sessions() {
+                let of = self.of_session.entry(session.clone()).or_default();
+                of.changes += 1;
+                of.records.remove(record);
+            }
+        }
     }
 
     fn add(
@@ -123,7 +145,9 @@ impl Ledger {
     ) {
         self.changes += 1;
         // Entries that moved out of the record stay known.
-        let mut lines = self.records.remove(&key).map(|held| held.lines).unwrap_or_default();
+        let before = self.records.remove(&key);
+        let mut concerned: BTreeSet<SessionKey> = before.iter().flat_map(Held::sessions).cloned().collect();
+        let mut lines = before.map(|held| held.lines).unwrap_or_default();
         for entry in outbox {
             let before = lines.remove(&entry.id);
             let [implementer, reviewer] = sides;
@@ -131,7 +155,14 @@ impl Ledger {
             let session = FormerParticipant::session_of(entry, former, side);
             lines.insert(entry.id.clone(), Line::of(entry, session, before));
         }
-        self.records.insert(key, Held { active, sides: sides.map(SessionRef::key), lines });
+        let held = Held { active, sides: sides.map(SessionRef::key), lines };
+        concerned.extend(held.sessions().cloned());
+        for session in concerned {
+            let of = self.of_session.entry(session).or_default();
+            of.changes += 1;
+            of.records.insert(key.clone());
+        }
+        self.records.insert(key, held);
     }
 
     /// Where the prompt of turn `index` came from.
@@ -173,11 +204,7 @@ impl Ledger {
     /// Active records that have this session as a side.
     #[must_use]
     pub fn active_with(&self, session: &SessionKey) -> Vec<&RecordKey> {
-        self.records
-            .iter()
-            .filter(|(_, held)| held.active && held.sides.contains(session))
-            .map(|(key, _)| key)
-            .collect()
+        self.with(session).filter(|(_, held)| held.active && held.sides.contains(session)).map(|(key, _)| key).collect()
     }
 
     /// Whether a record of this name is known.
@@ -198,16 +225,28 @@ impl Ledger {
         self.records.iter().flat_map(|(key, held)| held.lines.iter().map(move |(entry, line)| (key, entry, line)))
     }
 
+    /// Records that a session concerns, in the order of their keys.
+    fn with(&self, session: &SessionKey) -> impl Iterator<Item = (&RecordKey, &Held)> {
+        let of = self.of_session.get(session).into_iter().flat_map(|of| &of.records);
+        of.filter_map(|key| self.records.get_key_value(key))
+    }
+
+    /// Entries whose target is a session.
+    fn lines_to(&self, session: &SessionKey) -> impl Iterator<Item = (&RecordKey, &EntryId, &Line)> {
+        self.with(session)
+            .flat_map(|(key, held)| held.lines.iter().map(move |(entry, line)| (key, entry, line)))
+            .filter(move |(_, _, line)| &line.session == session)
+    }
+
     fn flying(&self, session: &SessionKey) -> Vec<(&RecordKey, &EntryId, &Line)> {
-        let mut flying: Vec<_> =
-            self.lines().filter(|(_, _, line)| line.in_flight && &line.session == session).collect();
+        let mut flying: Vec<_> = self.lines_to(session).filter(|(_, _, line)| line.in_flight).collect();
         flying.sort_by_key(|(_, _, line)| line.since);
         flying
     }
 
     /// An entry that is known to have begun this turn.
     fn known(&self, session: &SessionKey, turn: &TurnId) -> Option<Origin> {
-        self.lines().filter(|(_, _, line)| &line.session == session).find_map(|(record, entry, line)| {
+        self.lines_to(session).find_map(|(record, entry, line)| {
             let (record, entry) = (record.clone(), entry.clone());
             if line.delivered.as_ref() == Some(turn) {
                 Some(Origin::Ours { record, entry })
@@ -256,8 +295,8 @@ impl Ledger {
     /// An entry of which this prompt is a further copy.
     fn copy(&self, session: &SessionKey, conversation: &Conversation, turn: &Turn) -> Option<Origin> {
         let folded = fold(&turn.prompt.text);
-        self.lines()
-            .filter(|(_, _, line)| line.touched && &line.session == session && line.covers(conversation, turn))
+        self.lines_to(session)
+            .filter(|(_, _, line)| line.touched && line.covers(conversation, turn))
             .find(|(_, _, line)| match likeness(&line.folded, &folded) {
                 // A short text that was typed once and arrived is more likely said again by a person.
                 Some(Likeness::Equal) => {
@@ -267,6 +306,13 @@ impl Ledger {
                 None => false,
             })
             .map(|(record, entry, _)| Origin::LateCopy { record: record.clone(), entry: entry.clone() })
+    }
+}
+
+impl Held {
+    /// Its sides, and the targets of its entries.
+    fn sessions(&self) -> impl Iterator<Item = &SessionKey> {
+        self.sides.iter().chain(self.lines.values().map(|line| &line.session))
     }
 }
 

@@ -39,18 +39,32 @@ pub struct Facts<'a> {
     pub opens_windows: bool,
     /// Things said once.
     pub notices: &'a [Notice],
-    /// Runs and pairs without a run.
-    pub records: Vec<RecordFacts<'a>>,
-    /// Records of other programs, and what cannot be read.
-    pub read_only: &'a [ReadOnly],
     /// Sessions found under the agents' roots, newest first.
     pub found: &'a [Listed],
-    /// What is known of each session.
-    pub sessions: &'a BTreeMap<SessionKey, SessionFacts>,
+    /// Records of other programs, and what cannot be read.
+    pub read_only: &'a [ReadOnly],
     /// Decisions.
     pub log: Vec<Arc<Decision>>,
     /// The conversation that is shown.
     pub shown: Option<Arc<Thread>>,
+}
+
+/// What is known of sessions, by their keys. As long as a session's facts are the same share, nothing of it changed.
+pub trait KnownSessions {
+    /// Of one.
+    fn of(&self, session: &SessionKey) -> Option<&Arc<SessionFacts>>;
+    /// Of each.
+    fn all<'a>(&'a self) -> Box<dyn Iterator<Item = (&'a SessionKey, &'a Arc<SessionFacts>)> + 'a>;
+}
+
+impl KnownSessions for BTreeMap<SessionKey, Arc<SessionFacts>> {
+    fn of(&self, session: &SessionKey) -> Option<&Arc<SessionFacts>> {
+        self.get(session)
+    }
+
+    fn all<'a>(&'a self) -> Box<dyn Iterator<Item = (&'a SessionKey, &'a Arc<SessionFacts>)> + 'a> {
+        Box::new(self.iter())
+    }
 }
 
 /// One session as the driver knows it.

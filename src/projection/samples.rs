@@ -1,6 +1,5 @@
 //! Records and conversations for the tests of this folder: small, literal, at a fixed time.
 
-use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use jiff::tz::TimeZone;
@@ -16,7 +15,7 @@ use crate::model::config::{PairConfig, RunConfig};
 use crate::model::conversation::{
     Answer, Conversation, Item, ItemKind, Outcome, Prompt, PromptSource, RecordPos, Turn,
 };
-use crate::model::ids::{Agent, MessageId, PairId, RecordId, Role, RunId, SessionId, SessionKey, SessionRef, TurnId};
+use crate::model::ids::{Agent, MessageId, PairId, RecordId, Role, RunId, SessionId, SessionRef, TurnId};
 use crate::model::pair::{Direction, HumanMarks, Kickoff, PairRecord, PairState, PairStep, Round, SCHEMA};
 use crate::model::run::{After, Attempt, AttemptStatus, RunRecord, RunState, RunStep};
 use crate::model::text::TextRef;
@@ -203,7 +202,6 @@ pub struct Stage {
     pub brings_back: Vec<Role>,
     ledger: Ledger,
     zone: TimeZone,
-    sessions: BTreeMap<SessionKey, SessionFacts>,
 }
 
 impl Stage {
@@ -219,7 +217,6 @@ impl Stage {
             brings_back: Vec::new(),
             ledger: Ledger::new(),
             zone: TimeZone::UTC,
-            sessions: BTreeMap::new(),
         }
     }
 
@@ -248,10 +245,8 @@ impl Stage {
             home: "/home/p/.trellis",
             opens_windows: true,
             notices: &[],
-            records: vec![self.record()],
-            read_only: &[],
             found: &[],
-            sessions: &self.sessions,
+            read_only: &[],
             log: Vec::new(),
             shown: None,
         }

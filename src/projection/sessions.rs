@@ -6,8 +6,7 @@ use std::ops::Deref;
 use std::sync::Arc;
 
 use super::SessionView;
-use super::facts::{Facts, RecordFacts, SessionFacts};
-use super::record;
+use super::facts::{KnownSessions, SessionFacts};
 use crate::driver::ports::FoundSession;
 use crate::model::growing::Growing;
 use crate::model::ids::{RecordKey, SessionKey, SessionRef};
@@ -40,6 +39,12 @@ impl Listed {
         Self { key: found.session.key(), found, row }
     }
 
+    /// Its row as it is as long as nothing else is known of it: the same share as long as nothing else was found of it.
+    #[must_use]
+    pub const fn row(&self) -> &Arc<SessionView> {
+        &self.row
+    }
+
     /// All that were found, with the rows that they had before.
     #[must_use]
     pub fn all(found: Vec<FoundSession>, before: Vec<Self>) -> Vec<Self> {
@@ -53,30 +58,101 @@ impl Listed {
     }
 }
 
+/// A record with its sides, as far as the list of sessions needs it.
+#[derive(Clone, Debug)]
+pub struct Taken<'a> {
+    /// The record.
+    pub key: RecordKey,
+    /// Not stopped.
+    pub active: bool,
+    /// Implementer and reviewer.
+    pub sides: [&'a SessionRef; 2],
+}
+
+/// The rows of the last list: what did not change is not made again.
+#[derive(Clone, Debug, Default)]
+pub struct Rows {
+    made: BTreeMap<SessionKey, Made>,
+    /// How many were made since the beginning.
+    pub count: u64,
+}
+
+/// A row, and what it was made of.
+#[derive(Clone, Debug)]
+struct Made {
+    found: Option<Arc<SessionView>>,
+    facts: Option<Arc<SessionFacts>>,
+    user: Option<RecordKey>,
+    worktree: String,
+    row: Arc<SessionView>,
+}
+
+impl Rows {
+    fn row(
+        &mut self,
+        session: &SessionRef,
+        found: Option<&Listed>,
+        facts: Option<&Arc<SessionFacts>>,
+        user: Option<&RecordKey>,
+    ) -> Arc<SessionView> {
+        let key = session.key();
+        if let Some(made) = self.made.get(&key).filter(|made| {
+            same(made.found.as_ref(), found.map(|listed| &listed.row))
+                && same(made.facts.as_ref(), facts)
+                && made.user.as_ref() == user
+                && made.worktree == session.worktree
+        }) {
+            return Arc::clone(&made.row);
+        }
+        self.count += 1;
+        let row = Arc::new(view(session, found.map(|listed| &**listed), facts.map(|facts| &**facts), user));
+        let made = Made {
+            found: found.map(|listed| Arc::clone(&listed.row)),
+            facts: facts.cloned(),
+            user: user.cloned(),
+            worktree: session.worktree.clone(),
+            row: Arc::clone(&row),
+        };
+        self.made.insert(key, made);
+        row
+    }
+}
+
+fn same<T>(one: Option<&Arc<T>>, other: Option<&Arc<T>>) -> bool {
+    match (one, other) {
+        (Some(one), Some(other)) => Arc::ptr_eq(one, other),
+        (None, None) => true,
+        _ => false,
+    }
+}
+
 /// Every session, newest activity first.
-#[must_use]
-pub fn list(facts: &Facts<'_>) -> Growing<SessionView> {
-    let used = users(facts);
+pub fn list(
+    records: &[Taken<'_>],
+    found: &[Listed],
+    sessions: &dyn KnownSessions,
+    rows: &mut Rows,
+) -> Growing<SessionView> {
+    let used = users(records);
     let mut seen: BTreeSet<&SessionKey> = BTreeSet::new();
-    let mut list = Vec::with_capacity(facts.found.len());
-    for found in facts.found {
+    let mut list = Vec::with_capacity(found.len());
+    for found in found {
         if seen.insert(&found.key) {
-            list.push(match (facts.sessions.get(&found.key), used.get(&found.key)) {
+            list.push(match (sessions.of(&found.key), used.get(&found.key)) {
                 (None, None) => Arc::clone(&found.row),
-                (known, user) => Arc::new(view(&found.session, Some(found), known, user)),
+                (known, user) => rows.row(&found.session, Some(found), known, user.copied()),
             });
         }
     }
-    let of_records = facts.records.iter().filter_map(record::sessions).flat_map(|(one, other)| [one, other]);
     let mut others: BTreeSet<SessionKey> = BTreeSet::new();
-    for session in of_records {
+    for session in records.iter().flat_map(|record| record.sides) {
         let key = session.key();
         if !seen.contains(&key) && others.insert(key.clone()) {
-            list.push(Arc::new(view(session, None, facts.sessions.get(&key), used.get(&key))));
+            list.push(rows.row(session, None, sessions.of(&key), used.get(&key).copied()));
         }
     }
     // Those that were launched and have said nothing yet.
-    for (key, known) in facts.sessions {
+    for (key, known) in sessions.all() {
         let Some(launch) =
             known.note.launch.as_ref().filter(|_| is_live(known) && !seen.contains(key) && !others.contains(key))
         else {
@@ -84,29 +160,21 @@ pub fn list(facts: &Facts<'_>) -> Growing<SessionView> {
         };
         let worktree = launch.worktree.clone();
         let session = SessionRef { agent: key.agent, worktree, session_id: key.session_id.clone() };
-        list.push(Arc::new(view(&session, None, Some(known), used.get(key))));
+        list.push(rows.row(&session, None, Some(known), used.get(key).copied()));
     }
     list.sort_by_key(|view| Reverse(view.active_at));
+    if rows.made.len() > list.len().saturating_mul(2) {
+        // Those of sessions that are gone.
+        let listed: BTreeSet<SessionKey> = list.iter().map(|view| view.session.key()).collect();
+        rows.made.retain(|key, _| listed.contains(key));
+    }
     Growing::of_shared(list)
 }
 
 /// Which active record has which session.
-fn users(facts: &Facts<'_>) -> BTreeMap<SessionKey, RecordKey> {
-    let mut used = BTreeMap::new();
-    for one in facts.records.iter().filter(|one| is_active(one)) {
-        if let (Some(key), Some((builder, reviewer))) = (one.key(), record::sessions(one)) {
-            used.insert(builder.key(), key.clone());
-            used.insert(reviewer.key(), key);
-        }
-    }
-    used
-}
-
-fn is_active(one: &RecordFacts<'_>) -> bool {
-    one.run.map_or_else(
-        || one.pair.is_some_and(crate::model::pair::PairRecord::is_active),
-        crate::model::run::RunRecord::is_active,
-    )
+fn users<'a>(records: &'a [Taken<'_>]) -> BTreeMap<SessionKey, &'a RecordKey> {
+    let active = records.iter().filter(|record| record.active);
+    active.flat_map(|record| record.sides.map(|side| (side.key(), &record.key))).collect()
 }
 
 fn view(

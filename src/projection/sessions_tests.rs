@@ -1,12 +1,11 @@
 //! What the list says of a session.
 
-use super::super::samples::{Stage, after, codex, talk};
+use super::super::samples::{after, codex, talk};
 use super::*;
 
 /// Rows of one kind say one kind of time, whether their transcript was read or not.
 #[test]
 fn a_session_that_is_gone_is_so_since_its_last_write_unless_it_was_seen_to_go() {
-    let stage = Stage::new(None, None);
     let written = Some(after(3_000));
     let found = FoundSession {
         session: codex(),
@@ -18,9 +17,8 @@ fn a_session_that_is_gone_is_so_since_its_last_write_unless_it_was_seen_to_go() 
     };
     let found = [Listed::new(found)];
     let since = |facts: SessionFacts| {
-        let sessions = BTreeMap::from([(codex().key(), facts)]);
-        let facts = Facts { records: Vec::new(), found: &found, sessions: &sessions, ..stage.facts() };
-        list(&facts)[0].fact.since
+        let sessions = BTreeMap::from([(codex().key(), Arc::new(facts))]);
+        list(&[], &found, &sessions, &mut Rows::default())[0].fact.since
     };
     let gone = || SessionFacts { state: Some(SessionState::Gone), ..SessionFacts::default() };
     assert_eq!(since(gone()), written);

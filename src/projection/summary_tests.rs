@@ -1,8 +1,9 @@
 //! What a summary says of records and events.
 
-use super::super::build;
 use super::super::samples::{Stage, after, codex, pair, round, run};
+use super::super::{build, record};
 use super::*;
+use crate::model::growing::Growing;
 use crate::model::ids::{PairId, RunId, TurnId};
 use crate::model::pair::PairState;
 use crate::model::run::{Attempt, AttemptStatus, RunState, RunStop};
@@ -90,7 +91,8 @@ fn night() -> (RunRecord, PairRecord, Vec<Event>) {
 
 fn summary(run: &RunRecord, pair: &PairRecord, events: &[Event], since: i64) -> Summary {
     let stage = Stage::new(Some(run.clone()), Some(pair.clone()));
-    let now = build::projection(&stage.facts());
+    let runs = record::view(&stage.record(), &stage.facts()).into_iter().collect();
+    let now = build::projection(&stage.facts(), runs, Growing::new());
     let (runs, pairs) = (std::slice::from_ref(run), std::slice::from_ref(pair));
     Summary::of(Past { runs, pairs, events, now: &now }, after(since), after(10_000))
 }

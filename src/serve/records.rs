@@ -197,7 +197,7 @@ async fn order(desk: &Arc<Desk>, kind: Kind, id: &str, expect: Option<u64>, cont
 /// The record as it is now, with the driver's sentence. One that is gone is no more than its id.
 async fn ordered(desk: &Arc<Desk>, record: Option<RecordKey>, note: String, made: bool) -> Result<Answer, Fault> {
     let Some(key) = record else { return Ok(json(StatusCode::OK, &json!({"note": note}))) };
-    let home = Home::read(desk).await?;
+    let home = Home::read_one(desk, &key).await?;
     let mut body = home.one(&key).unwrap_or_else(|| json!({"id": key.as_str()}));
     if let Some(body) = body.as_object_mut() {
         body.insert("note".to_owned(), note.into());
@@ -283,6 +283,14 @@ impl Home {
         let archive = Arc::clone(&desk.archive);
         let loaded = desk.blocking(move || archive.records()).await;
         let loaded = loaded.ok_or_else(|| Fault::busy("trellis is ending"))?;
+        Ok(Self { loaded, projection: desk.handle.projection() })
+    }
+
+    /// The same of one record alone: what an order is answered with costs the same however many there are.
+    async fn read_one(desk: &Arc<Desk>, key: &RecordKey) -> Result<Self, Fault> {
+        let (archive, key) = (Arc::clone(&desk.archive), key.clone());
+        let loaded = desk.blocking(move || archive.record(&key)).await;
+        let loaded = Arc::new(loaded.ok_or_else(|| Fault::busy("trellis is ending"))?);
         Ok(Self { loaded, projection: desk.handle.projection() })
     }
 

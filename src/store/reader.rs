@@ -16,7 +16,7 @@ use crate::driver::ports::Past;
 use crate::driver::viewer::Shelf;
 use crate::model::event::{Event, EventKind};
 use crate::model::hook::HookNote;
-use crate::model::ids::SessionId;
+use crate::model::ids::{RecordKey, SessionId, is_safe_name};
 use crate::model::outbox::Entry;
 use crate::model::pair::{PairRecord, SCHEMA};
 use crate::model::run::RunRecord;
@@ -90,8 +90,10 @@ impl<F: Files> Reader<F> {
     pub fn load(&mut self) -> Loaded {
         let mut loaded = Loaded::default();
         let home = self.home.clone();
-        loaded.runs = records(&self.files, &home, &home.runs(), &mut self.runs, &mut loaded);
-        loaded.pairs = records(&self.files, &home, &home.pairs(), &mut self.pairs, &mut loaded);
+        let names = |dir: &Path| self.files.list(dir).unwrap_or_default();
+        let (runs, pairs) = (names(&home.runs()), names(&home.pairs()));
+        loaded.runs = records(&self.files, &home, &home.runs(), runs, &mut self.runs, &mut loaded);
+        loaded.pairs = records(&self.files, &home, &home.pairs(), pairs, &mut self.pairs, &mut loaded);
         quarantine::tell(&self.files, &home, &mut loaded);
         load::hold_with_their_pairs(&mut loaded);
         for note in load::read_notes(&self.files, &home) {
@@ -104,6 +106,25 @@ impl<F: Files> Reader<F> {
             }
         }
         load::tails(&self.files, &home, &mut loaded);
+        loaded
+    }
+
+    /// One record as it was last saved, with its texts and nothing else of the home; it alone is read.
+    pub fn one(&self, key: &RecordKey) -> Loaded {
+        let mut loaded = Loaded::default();
+        let name = vec![format!("{}.json", key.as_str())];
+        let (files, home) = (&self.files, &self.home);
+        if !is_safe_name(key.as_str()) {
+            return loaded;
+        }
+        match key {
+            RecordKey::Run(_) => {
+                loaded.runs = records(files, home, &home.runs(), name, &mut BTreeMap::new(), &mut loaded);
+            }
+            RecordKey::Pair(_) => {
+                loaded.pairs = records(files, home, &home.pairs(), name, &mut BTreeMap::new(), &mut loaded);
+            }
+        }
         loaded
     }
 
@@ -194,11 +215,12 @@ fn records<F: Files, R: Kept>(
     files: &F,
     home: &Home,
     dir: &Path,
+    names: Vec<String>,
     cache: &mut BTreeMap<PathBuf, Cached<R>>,
     loaded: &mut Loaded,
 ) -> Vec<R> {
     let mut left = std::mem::take(cache);
-    for name in files.list(dir).unwrap_or_default() {
+    for name in names {
         let path = dir.join(&name);
         let now = files.stat(&path).ok().flatten();
         let cached = match left.remove(&path).filter(|cached| now.is_some() && cached.read.mark == now) {

@@ -16,7 +16,7 @@ pub fn at(seconds: i64) -> Timestamp {
 }
 
 pub fn projection(runs: Vec<RunView>) -> Projection {
-    Projection { at: Some(at(0)), driver: DriverFact::Here, runs, ..Projection::default() }
+    Projection { at: Some(at(0)), driver: DriverFact::Here, runs: runs.into(), ..Projection::default() }
 }
 
 /// A run that goes.

@@ -127,7 +127,7 @@ fn thread(texts: impl Iterator<Item = String>) -> Thread {
 }
 
 fn projection(thread: Option<Arc<Thread>>) -> Arc<Projection> {
-    Arc::new(Projection { driver: DriverFact::Here, runs: vec![run()], shown: thread, ..Projection::default() })
+    Arc::new(Projection { driver: DriverFact::Here, runs: vec![run()].into(), shown: thread, ..Projection::default() })
 }
 
 struct Rig {

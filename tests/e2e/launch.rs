@@ -149,5 +149,8 @@ fn where_another_process_drives_that_one_starts_the_agent() {
         .unwrap();
     let said = String::from_utf8_lossy(&output.stderr).into_owned();
     assert_eq!(output.status.code(), Some(0), "{said}");
+    // It ends when the agent is up, not when its window is open.
+    let came = String::from_utf8_lossy(&output.stdout).into_owned();
+    assert!(came.contains("claude is up in %1"), "{came}{said}");
     terminal.wait("the start", |_| starts(&terminal).len() == 1);
 }

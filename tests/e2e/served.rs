@@ -2,8 +2,9 @@
 //! the socket alone and by the commands.
 
 use std::fs;
+use std::io::{BufRead as _, BufReader};
 use std::path::Path;
-use std::process::{Command, Output};
+use std::process::{Command, Output, Stdio};
 
 use serde_json::Value;
 use trellis::paths::Home;
@@ -223,6 +224,25 @@ fn a_reader_that_goes_away_ends_a_command_quietly() {
         assert!(command.status().unwrap().success(), "{words}");
         assert_eq!(fs::read_to_string(home.join("said")).unwrap(), "", "{words}");
     }
+}
+
+/// Nothing happens any more in this home: that nobody reads is seen by itself.
+#[test]
+fn following_events_ends_when_its_reader_goes_although_no_event_comes() {
+    let left = Left::new();
+    let mut follow = trellis(&left.folder.path().join("home"))
+        .args(["events", "--follow", "--since", "0"])
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut first = String::new();
+    let mut reader = BufReader::new(follow.stdout.take().unwrap());
+    reader.read_line(&mut first).unwrap();
+    assert!(first.contains("\"seq\":1"), "{first}");
+    drop(reader);
+    let ended = follow.wait_with_output().unwrap();
+    assert_eq!((ended.status.code(), String::from_utf8_lossy(&ended.stderr).as_ref()), (Some(0), ""));
 }
 
 #[test]

@@ -67,7 +67,8 @@ fn viewers_and_drivers_are_killed_and_taken_over_and_each_message_stands_once() 
     other.wait_for("ended 137");
     assert_eq!(driver(&home), Some((first, Kind::Foreground)));
     open(&other, &home, "0.1");
-    other.wait_for(FOLLOWS);
+    // What the killed one left on the screen says the same.
+    other.wait(FOLLOWS, |screen| screen.contains(FOLLOWS) && !screen.contains("ended 137"));
     // The driver is killed: the view says so, gives no order, and one key takes over.
     kill(first);
     one.wait_for("ended 137");

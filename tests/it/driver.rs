@@ -2,6 +2,7 @@
 
 mod clock;
 mod disk;
+mod drawn;
 mod every_call;
 mod launches;
 mod meanwhile;

@@ -3,6 +3,7 @@
 mod document;
 mod events;
 mod hostile;
+mod load;
 mod name;
 mod states;
 mod viewers;
@@ -19,7 +20,7 @@ use trellis::driver::handle::{Handle, line};
 use trellis::driver::ports::{Loaded, Past};
 use trellis::driver::task::{Edges, drive};
 use trellis::model::conversation::Conversation;
-use trellis::model::ids::{SessionKey, SessionRef};
+use trellis::model::ids::{RecordKey, SessionKey, SessionRef};
 use trellis::paths::Home;
 use trellis::serve::archive::Archive;
 use trellis::serve::server::{Facts, Server};
@@ -41,6 +42,10 @@ struct Shelf {
 impl Archive for Shelf {
     fn records(&self) -> Arc<Loaded> {
         Arc::new(Reader::new(self.home.clone()).load())
+    }
+
+    fn record(&self, key: &RecordKey) -> Loaded {
+        Reader::new(self.home.clone()).one(key)
     }
 
     fn events_after(&self, seq: u64, most: usize) -> Past {
@@ -127,9 +132,14 @@ pub fn still() -> Options {
 }
 
 /// Serves a home while `work` goes on.
-pub fn served(options: Options, lay_out: impl FnOnce(&mut Store, &mut Talks), work: impl AsyncFnOnce(&Served)) {
+/// How many rows of runs and of sessions the driver made.
+pub fn served(
+    options: Options,
+    lay_out: impl FnOnce(&mut Store, &mut Talks),
+    work: impl AsyncFnOnce(&Served),
+) -> (u64, u64) {
     let folder = tempfile::tempdir().unwrap();
-    served_in(&Home::at(folder.path().join("home")), options, lay_out, work);
+    served_in(&Home::at(folder.path().join("home")), options, lay_out, work)
 }
 
 pub fn served_in(
@@ -137,7 +147,7 @@ pub fn served_in(
     options: Options,
     lay_out: impl FnOnce(&mut Store, &mut Talks),
     work: impl AsyncFnOnce(&Served),
-) {
+) -> (u64, u64) {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
     let lock = Lock::take(home).unwrap();
     let world = World::new();
@@ -152,7 +162,7 @@ pub fn served_in(
     let transcripts = MemTranscripts(world.talks.clone());
     let core = Core::start(Store::new(home.clone()), transcripts, Free(outcome), options, trellis::clock::now());
     let supervisor = Supervisor::new();
-    runtime.block_on(async {
+    let over = runtime.block_on(async {
         let (socket, listener) = Socket::listen(home, &lock).unwrap();
         let shelf = Arc::new(Shelf { home: home.clone(), talks: Mutex::new(talks) });
         let facts = Facts { home: "the home".to_owned(), background: false };
@@ -165,9 +175,11 @@ pub fn served_in(
             handle.shutdown().await;
         };
         let both = async { tokio::join!(driven, client) };
-        tokio::time::timeout(Duration::from_mins(2), both).await.unwrap();
+        let (over, ()) = tokio::time::timeout(Duration::from_mins(10), both).await.unwrap();
         server.end().await;
         drop(socket);
+        over
     });
     assert_eq!(supervisor.reason(), None, "no task panicked");
+    over.core.rows_made()
 }

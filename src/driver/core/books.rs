@@ -76,6 +76,7 @@ impl Shelved for PairRecord {
 impl<R: Kept> Held<R> {
     fn replace(&mut self, record: R) {
         self.record = record;
+        self.times = self.times.wrapping_add(1);
         self.shown = None;
         self.trouble = None;
     }

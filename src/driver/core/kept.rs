@@ -171,6 +171,8 @@ pub enum Trouble {
 pub struct Held<R> {
     /// As it was last saved.
     pub record: R,
+    /// How often it was replaced since it is held.
+    pub times: u64,
     /// The copy that is shown instead while the file is somebody else's.
     pub shown: Option<R>,
     /// What keeps it from being saved.
@@ -187,7 +189,7 @@ impl<R: Kept> Held<R> {
     /// One that is as the disk has it.
     #[must_use]
     pub fn new(record: R) -> Self {
-        Self { record, shown: None, trouble: None, refused_at: None, reports: VecDeque::new(), wake_at: None }
+        Self { record, times: 0, shown: None, trouble: None, refused_at: None, reports: VecDeque::new(), wake_at: None }
     }
 
     /// It is to be looked at now, and a save that was refused is tried again.

@@ -23,6 +23,7 @@ impl<R: Records, T: Transcripts, A: Agents> Core<R, T, A> {
     pub(super) fn settle(&mut self, now: Timestamp) {
         let mut steps: BTreeMap<RecordKey, u32> = BTreeMap::new();
         while let Some(key) = self.dirty.pop_first() {
+            self.screen.looked_at(&key);
             let looks = self.drives() && !self.options.records_only;
             let stepped = looks && self.look(&key, now);
             if !looks && (!self.screen.follows() || self.screen.shows_record(&key)) {

@@ -78,13 +78,10 @@ impl<R: Records, T: Transcripts, A: Agents> Core<R, T, A> {
     }
 
     /// A session of the same agent and folder that was written to later, and that no record uses.
-    fn newer_in_folder(&self, session: &SessionRef) -> Option<&SessionRef> {
-        let same_place = |found: &&crate::projection::sessions::Listed| {
-            found.session.agent == session.agent && found.session.worktree == session.worktree
-        };
-        let newest = self.found.iter().filter(same_place).max_by_key(|found| found.modified_at)?;
-        let is_other = newest.session.session_id != session.session_id;
-        let is_free = self.ledger.active_with(&newest.session.key()).into_iter().next().is_none();
-        (is_other && is_free).then_some(&newest.session)
+    pub(super) fn newer_in_folder(&self, session: &SessionRef) -> Option<&SessionRef> {
+        let newest = self.newest.get(&(session.agent, session.worktree.clone()))?;
+        let is_other = newest.session_id != session.session_id;
+        let is_free = self.ledger.active_with(&newest.key()).into_iter().next().is_none();
+        (is_other && is_free).then_some(newest)
     }
 }

@@ -1,18 +1,19 @@
 //! What viewers are given: the projection, made from the books when something changed since the last one.
 
-use std::collections::BTreeMap;
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use jiff::Timestamp;
 
 use super::Core;
+use super::drawn::Drawn;
 use super::kept::Held;
-use super::orders::seen_revision;
 use super::sessions::Known;
 use crate::driver::ports::{Agents, Records, Transcripts};
 use crate::machine::{pair, plan, run};
 use crate::model::command::Control;
-use crate::model::ids::{RecordKey, SessionKey};
+use crate::model::event::Decision;
+use crate::model::ids::{RecordKey, SessionKey, SessionRef};
 use crate::model::pair::{PairRecord, PauseReason};
 use crate::model::run::RunRecord;
 use crate::projection::facts::{Facts, RecordFacts, SessionFacts};
@@ -26,6 +27,10 @@ pub struct Screen {
     shown: Option<Shown>,
     thread: Option<Arc<Thread>>,
     told: Option<thread::Told>,
+    /// Rows as they were made last.
+    drawn: Drawn,
+    /// Sessions whose transcript was read anew since the last projection.
+    read: BTreeSet<SessionKey>,
     /// What whoever drives shows, as long as this process follows it.
     theirs: Option<Arc<Projection>>,
     seq: u64,
@@ -41,6 +46,23 @@ impl Screen {
     pub fn forget(&mut self) {
         self.outdate();
         self.told = None;
+        self.drawn.forget();
+    }
+
+    /// A record was looked at: what time alone changes of it may be another.
+    pub fn looked_at(&mut self, record: &RecordKey) {
+        self.drawn.looked_at(record);
+    }
+
+    /// A transcript was read, and it is another than before.
+    pub fn read_anew(&mut self, session: SessionKey) {
+        self.read.insert(session);
+    }
+
+    /// How many rows of runs and of sessions were made since the start.
+    #[must_use]
+    pub const fn rows_made(&self) -> (u64, u64) {
+        self.drawn.made()
     }
 
     /// Whether another process tells what it shows.
@@ -146,8 +168,10 @@ impl<R: Records, T: Transcripts, A: Agents> Core<R, T, A> {
             self.screen.last = Some(Arc::new(made));
         }
         self.screen.is_current = true;
-        for known in self.sessions.values_mut() {
-            known.shown.clone_from(&known.read);
+        for session in std::mem::take(&mut self.screen.read) {
+            if let Some(known) = self.sessions.get_mut(&session) {
+                known.shown.clone_from(&known.read);
+            }
         }
         self.screen.last.clone().unwrap_or_default()
     }
@@ -166,13 +190,37 @@ impl<R: Records, T: Transcripts, A: Agents> Core<R, T, A> {
         }
     }
 
-    fn make(&self, shown: Option<Arc<Thread>>, now: Timestamp) -> Projection {
-        let sessions: BTreeMap<SessionKey, SessionFacts> =
-            self.sessions.iter().map(|(key, known)| (key.clone(), known.facts.clone())).collect();
-        let runs = self.books.runs().map(|held| self.run_facts(held, &sessions, now));
-        let alone = self.books.pairs().filter(|held| held.record.owner != pair::CHECKLIST);
-        let pairs = alone.map(|held| self.pair_facts(held, &sessions, now));
-        let facts = Facts {
+    fn make(&mut self, shown: Option<Arc<Thread>>, now: Timestamp) -> Projection {
+        let mut drawn = std::mem::take(&mut self.screen.drawn);
+        let facts = self.facts(shown, now);
+        let runs = self.run_rows(&mut drawn, &facts, now);
+        let sessions = self.session_rows(&mut drawn);
+        let mut projection = build::projection(&facts, runs, sessions);
+        projection.launches = self.launches.views();
+        projection.unread = self.unread;
+        projection.looking =
+            self.unread > 0 || !self.to_look.is_empty() || self.sessions.values().any(Known::is_first_look);
+        self.screen.drawn = drawn;
+        projection
+    }
+
+    /// The projection made from nothing, for tests that compare: what was made before counts as it is, or is wrong.
+    pub fn drawn_anew(&mut self, now: Timestamp) -> Projection {
+        let drawn = std::mem::take(&mut self.screen.drawn);
+        let made = self.make(None, now);
+        self.screen.drawn = drawn;
+        made
+    }
+
+    /// How many rows of runs and of sessions were made since the start.
+    #[must_use]
+    pub const fn rows_made(&self) -> (u64, u64) {
+        self.screen.rows_made()
+    }
+
+    /// What is the same for every row.
+    pub(super) fn facts(&self, shown: Option<Arc<Thread>>, now: Timestamp) -> Facts<'_> {
+        Facts {
             now,
             zone: &self.options.zone,
             seq: self.screen.seq,
@@ -180,33 +228,14 @@ impl<R: Records, T: Transcripts, A: Agents> Core<R, T, A> {
             home: &self.options.home,
             opens_windows: self.options.starts_nothing.is_none(),
             notices: &self.notices,
-            records: runs.chain(pairs).collect(),
-            read_only: &self.read_only,
             found: &self.found,
-            sessions: &sessions,
+            read_only: &self.read_only,
             log: self.why.lines(),
             shown,
-        };
-        let mut projection = build::projection(&facts);
-        projection.launches = self.launches.views();
-        projection.unread = self.unread;
-        projection.looking =
-            self.unread > 0 || !self.to_look.is_empty() || self.sessions.values().any(Known::is_first_look);
-        for view in &mut projection.runs {
-            if let RecordKey::Run(id) = &view.key {
-                let pair = self.current_pair(id).map(|held| held.record.revision);
-                view.revision = seen_revision(view.revision, pair);
-            }
         }
-        projection
     }
 
-    fn run_facts<'a>(
-        &'a self,
-        held: &'a Held<RunRecord>,
-        sessions: &'a BTreeMap<SessionKey, SessionFacts>,
-        now: Timestamp,
-    ) -> RecordFacts<'a> {
+    pub(super) fn run_facts<'a>(&'a self, held: &'a Held<RunRecord>, now: Timestamp) -> RecordFacts<'a> {
         let run = held.seen();
         let pairs = self.books.pairs_of(run);
         let scene = self.scene_for(held, now);
@@ -223,18 +252,17 @@ impl<R: Records, T: Transcripts, A: Agents> Core<R, T, A> {
             brings_back: paused.map_or_else(Vec::new, |_| plan::brings_back(Some(run), &pairs, &scene)),
             pairs,
             unsaved: held.unsaved().or_else(|| pair.and_then(Held::unsaved)),
-            implementer: sessions.get(&run.implementer.key()),
-            reviewer: sessions.get(&run.reviewer.key()),
+            implementer: self.side_facts(&run.implementer),
+            reviewer: self.side_facts(&run.reviewer),
             ledger: &self.ledger,
         }
     }
 
-    fn pair_facts<'a>(
-        &'a self,
-        held: &'a Held<PairRecord>,
-        sessions: &'a BTreeMap<SessionKey, SessionFacts>,
-        now: Timestamp,
-    ) -> RecordFacts<'a> {
+    fn side_facts(&self, side: &SessionRef) -> Option<&SessionFacts> {
+        self.sessions.get(&side.key()).map(|known| &*known.facts)
+    }
+
+    pub(super) fn pair_facts<'a>(&'a self, held: &'a Held<PairRecord>, now: Timestamp) -> RecordFacts<'a> {
         let record = held.seen();
         let scene = self.scene_for(held, now);
         let paused = record.paused_reason.filter(|_| record.is_active());
@@ -249,8 +277,8 @@ impl<R: Records, T: Transcripts, A: Agents> Core<R, T, A> {
             brings_back: paused.map_or_else(Vec::new, |_| plan::brings_back(None, &[record], &scene)),
             pairs: continued.into_iter().map(Held::seen).chain([record]).collect(),
             unsaved: held.unsaved(),
-            implementer: sessions.get(&record.implementer.key()),
-            reviewer: sessions.get(&record.reviewer.key()),
+            implementer: self.side_facts(&record.implementer),
+            reviewer: self.side_facts(&record.reviewer),
             ledger: &self.ledger,
         }
     }
@@ -268,11 +296,9 @@ impl<R: Records, T: Transcripts, A: Agents> Core<R, T, A> {
                 return Some(thread);
             }
             Shown::Record(key) => {
-                let sessions: BTreeMap<SessionKey, SessionFacts> =
-                    self.sessions.iter().map(|(key, known)| (key.clone(), known.facts.clone())).collect();
                 let facts = match key {
-                    RecordKey::Run(id) => self.run_facts(self.books.run(id)?, &sessions, now),
-                    RecordKey::Pair(id) => self.pair_facts(self.books.pair(id)?, &sessions, now),
+                    RecordKey::Run(id) => self.run_facts(self.books.run(id)?, now),
+                    RecordKey::Pair(id) => self.pair_facts(self.books.pair(id)?, now),
                 };
                 thread::of_record(&facts)
             }
@@ -336,5 +362,10 @@ fn is_same(last: &Projection, made: &Projection) -> bool {
         && *runs == made.runs
         && *sessions == made.sessions
         && *launches == made.launches
-        && *log == made.log
+        && is_same_log(log, &made.log)
+}
+
+/// A line never changes; most are the very same.
+fn is_same_log(last: &[Arc<Decision>], made: &[Arc<Decision>]) -> bool {
+    last.len() == made.len() && last.iter().zip(made).all(|(one, other)| Arc::ptr_eq(one, other) || one == other)
 }

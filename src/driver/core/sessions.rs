@@ -1,22 +1,21 @@
 //! What is known of sessions: transcripts as read, observations as made, states as told. Nothing here decides for a loop.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 use std::mem::discriminant;
 use std::sync::Arc;
 
 use jiff::{SignedDuration, Timestamp};
 
 use super::Core;
+use super::shared::Shared;
 use crate::driver::ports::{Agents, Job, Outcome, Records, TranscriptRead, Transcripts};
-use crate::machine::{SentReport, TranscriptFact, Trees, session};
+use crate::machine::{SentReport, TranscriptFact, session};
 use crate::model::event::{Decision, Ground};
 use crate::model::ids::{EntryId, RecordKey, SessionKey, SessionRef};
 use crate::model::outbox::Entry;
 use crate::model::pair::SCHEMA;
 use crate::model::reach::{InFlight, ProbeAsk, ProcessFact, ProcessMark, Reach, Transport};
-use crate::model::run::GitMark;
 use crate::model::session::{SessionNote, SessionState};
-use crate::model::tree::TreeState;
 use crate::projection::facts::SessionFacts;
 use crate::projection::sessions::Listed;
 
@@ -33,7 +32,7 @@ const AT_ONCE: usize = 4;
 #[derive(Clone, Debug, Default)]
 pub struct Known {
     /// What screens are shown.
-    pub facts: SessionFacts,
+    pub facts: Shared<SessionFacts>,
     /// trellis keeps a file about it.
     pub noted: bool,
     /// Its transcript as last read.
@@ -72,7 +71,7 @@ pub enum ComingBack {
 impl Known {
     /// Whether its first observation is still under way.
     #[must_use]
-    pub const fn is_first_look(&self) -> bool {
+    pub fn is_first_look(&self) -> bool {
         self.probing.is_some() && self.facts.reach.is_none()
     }
 
@@ -104,40 +103,6 @@ impl Known {
     }
 }
 
-/// Work trees as last observed.
-#[derive(Clone, Debug, Default)]
-pub struct WorkTrees {
-    seen: BTreeMap<String, (Timestamp, Option<GitMark>)>,
-    asked: BTreeSet<String>,
-    lines: Trees,
-    lines_asked: BTreeSet<(String, Option<String>)>,
-}
-
-impl WorkTrees {
-    /// The newest observation.
-    #[must_use]
-    pub fn seen(&self, worktree: &str) -> Option<(Timestamp, Option<GitMark>)> {
-        self.seen.get(worktree).cloned()
-    }
-
-    /// What they differ in from commits.
-    #[must_use]
-    pub const fn beside_commits(&self) -> &Trees {
-        &self.lines
-    }
-
-    /// Takes an observation in; those of long ago are dropped.
-    fn counted(&mut self, key: (String, Option<String>), at: Timestamp, state: Option<TreeState>) {
-        const KEPT: usize = 64;
-        self.lines_asked.remove(&key);
-        if self.lines.len() >= KEPT {
-            let oldest = self.lines.iter().min_by_key(|(_, (at, _))| *at).map(|(key, _)| key.clone());
-            oldest.map(|key| self.lines.remove(&key));
-        }
-        self.lines.insert(key, (at, state.map(Arc::new)));
-    }
-}
-
 impl<R: Records, T: Transcripts, A: Agents> Core<R, T, A> {
     /// Reads a transcript to its end.
     pub(super) fn read(&mut self, session: &SessionRef, now: Timestamp) {
@@ -150,13 +115,16 @@ impl<R: Records, T: Transcripts, A: Agents> Core<R, T, A> {
         let key = session.key();
         let known = self.sessions.entry(key.clone()).or_default();
         let is_same = known.read.as_ref().is_some_and(|old| same_reading(old, &read));
-        known.facts.conversation.clone_from(&read.conversation);
-        known.facts.mark = match &read.fact {
-            TranscriptFact::Present(mark) => Some(mark.clone()),
-            TranscriptFact::NotYet | TranscriptFact::Deleted | TranscriptFact::Unreadable(_) => None,
-        };
+        if !is_same {
+            known.facts.conversation.clone_from(&read.conversation);
+            known.facts.mark = match &read.fact {
+                TranscriptFact::Present(mark) => Some(mark.clone()),
+                TranscriptFact::NotYet | TranscriptFact::Deleted | TranscriptFact::Unreadable(_) => None,
+            };
+        }
         known.read = Some(read);
         if !is_same {
+            self.screen.read_anew(key.clone());
             self.touched.insert(key);
             self.screen.outdate();
         }
@@ -193,6 +161,11 @@ impl<R: Records, T: Transcripts, A: Agents> Core<R, T, A> {
         found.splice(0..0, self.begun_beside(&found));
         if !found.iter().eq(self.found.iter().map(|listed| &**listed)) {
             self.found = Listed::all(found, std::mem::take(&mut self.found));
+            // Of equally new ones the last counts.
+            let mut by_age: Vec<&Listed> = self.found.iter().collect();
+            by_age.sort_by_key(|found| found.modified_at);
+            let of_folder = |found: &Listed| (found.session.agent, found.session.worktree.clone());
+            self.newest = by_age.into_iter().map(|found| (of_folder(found), found.session.clone())).collect();
             self.screen.outdate();
         }
     }
@@ -327,20 +300,6 @@ impl<R: Records, T: Transcripts, A: Agents> Core<R, T, A> {
         self.agents.begin(Job::Probe(ask));
     }
 
-    /// Observes a work tree, once at a time.
-    pub(super) fn look_at_git(&mut self, worktree: String) {
-        if self.trees.asked.insert(worktree.clone()) {
-            self.agents.begin(Job::Git { worktree });
-        }
-    }
-
-    /// Looks up what a work tree differs in from a commit, once at a time.
-    pub(super) fn count_lines(&mut self, worktree: String, base: Option<String>) {
-        if self.trees.lines_asked.insert((worktree.clone(), base.clone())) {
-            self.agents.begin(Job::Lines { worktree, base });
-        }
-    }
-
     /// A send sequence is over and its report is saved, or will never be.
     pub(super) fn sending_over(&mut self, record: &RecordKey, entry: &EntryId) {
         for known in self.sessions.values_mut() {
@@ -392,6 +351,7 @@ impl<R: Records, T: Transcripts, A: Agents> Core<R, T, A> {
             Outcome::Git { worktree, mark } => {
                 self.trees.asked.remove(&worktree);
                 self.dirty.extend(self.books.in_folder(&worktree));
+                self.trees.changed(&worktree);
                 self.trees.seen.insert(worktree, (now, mark));
             }
             Outcome::Left(session) => self.observe(&session, now),
@@ -511,21 +471,22 @@ impl<R: Records, T: Transcripts, A: Agents> Core<R, T, A> {
         let mut done = Vec::new();
         for key in std::mem::take(&mut self.touched) {
             let Some(known) = self.sessions.get_mut(&key) else { continue };
-            let (conversation, reach) = (known.facts.conversation.as_deref(), known.facts.reach.as_ref());
-            let over = known.facts.asked.take_if(|asked| !session::still_asks(asked, conversation, reach));
-            let mut view = session::state(conversation, reach, known.facts.asked.as_ref(), now);
-            if let (SessionState::Gone, Some(since)) = (&view.state, known.facts.gone_since) {
+            let facts = &mut *known.facts;
+            let (conversation, reach) = (facts.conversation.as_deref(), facts.reach.as_ref());
+            let over = facts.asked.take_if(|asked| !session::still_asks(asked, conversation, reach));
+            let mut view = session::state(conversation, reach, facts.asked.as_ref(), now);
+            if let (SessionState::Gone, Some(since)) = (&view.state, facts.gone_since) {
                 view.fact.since = Some(since);
             }
             if let Some(over) = over {
                 known.answered_at = Some(over.at);
                 done.extend(known.asked_in.take());
             }
-            if known.facts.state.as_ref() != Some(&view.state) || known.facts.fact != view.fact {
+            if facts.state.as_ref() != Some(&view.state) || facts.fact != view.fact {
                 self.screen.outdate();
             }
-            known.facts.fact = view.fact;
-            known.facts.state = Some(view.state.clone());
+            facts.fact = view.fact;
+            facts.state = Some(view.state.clone());
             if let Some(word) = known.settle_state(view.state, now, steady) {
                 self.publish_session(&key, word.to_owned(), now);
             }
@@ -540,7 +501,7 @@ impl Known {
     /// Takes an observation in. What it sees first keeps its time for as long as every later one sees it too. When a
     /// process went is known only of one that was seen to live before.
     fn observed(&mut self, reach: Reach) {
-        let facts = &mut self.facts;
+        let facts = &mut *self.facts;
         let since = |known: Option<Timestamp>, holds: bool| holds.then(|| known.unwrap_or(reach.at));
         let lived = facts.reach.as_ref().is_some_and(|before| !session::is_gone(before));
         let went = facts.gone_since.or(lived.then_some(reach.at));

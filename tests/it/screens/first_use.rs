@@ -348,7 +348,7 @@ fn no_going_run_stands_below_the_line_of_the_ended_ones() {
     after.runs.push(scenes::run("docs"));
     let first = rig.app.runs.order()[0].clone();
     if first == scenes::key("docs") {
-        after.runs = vec![scenes::run("checkout"), scenes::ended("docs", Standing::Ended, "stopped", 1, 0)];
+        after.runs = vec![scenes::run("checkout"), scenes::ended("docs", Standing::Ended, "stopped", 1, 0)].into();
     }
     rig.send(Msg::Changed(Arc::new(after)));
     let text = rig.text();

@@ -334,11 +334,11 @@ fn selection_is_held_by_run_and_the_list_holds_still() {
     let selected = rig.app.runs.on().cloned().unwrap();
     let before = rig.app.runs.order().to_vec();
     let mut projection = scenes::all_standings();
-    for run in &mut projection.runs {
-        if run.key != selected && run.standing == Standing::Going {
+    projection.runs.rewrite(|runs| {
+        for run in runs.iter_mut().filter(|run| run.key != selected && run.standing == Standing::Going) {
             run.standing = Standing::NeedsYou;
         }
-    }
+    });
     rig.send(Msg::Changed(Arc::new(projection)));
     assert_eq!(rig.app.runs.order(), before, "within 2 s of a key");
     rig.pass(2_000);

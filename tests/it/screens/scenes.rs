@@ -307,7 +307,7 @@ pub fn all_standings() -> Projection {
         ended("auth", Standing::Done, "done", 12, 7_300),
     ];
     runs[4].created_at = ago(100);
-    let mut projection = Projection { runs, ..base() };
+    let mut projection = Projection { runs: runs.into(), ..base() };
     projection.sessions.extend((0..2_929).map(|n| old_session(12 + n)));
     projection
 }
@@ -404,7 +404,7 @@ pub fn one(run: RunView) -> Projection {
     if run.first_wait {
         thread.entries.clear();
     }
-    Projection { runs: vec![run], shown: Some(Arc::new(thread)), ..base() }
+    Projection { runs: vec![run].into(), shown: Some(Arc::new(thread)), ..base() }
 }
 
 fn sessions() -> Vec<SessionView> {

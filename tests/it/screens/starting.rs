@@ -112,7 +112,7 @@ fn two(builds: &str, reviews: &str) -> (Option<String>, Option<String>) {
 
 /// No run yet: nobody has built here.
 fn fresh() -> Projection {
-    Projection { runs: Vec::new(), ..scenes::all_standings() }
+    Projection { runs: Vec::new().into(), ..scenes::all_standings() }
 }
 
 #[test]
