@@ -187,7 +187,7 @@ fn nothing_is_removed_while_something_drives() {
     // What is there is named all the same, and which of it is in use.
     let said = person.run(0, &["uninstall"]);
     let named = format!("home   {}: in use\n", home.display());
-    assert!(said.contains(&named) && said.contains("/.trellis/checklist-runs\n") && said.contains(&who), "{said}");
+    assert!(said.contains(&named) && said.contains("/.trellis/demo\n") && said.contains(&who), "{said}");
     let said = person.run(1, &["uninstall", "--yes"]);
     assert!(said.contains(&who) && said.contains("end it first"), "{said}");
     assert!(home.join("trellis.lock").exists() && home.join("demo/cast.json").exists());
