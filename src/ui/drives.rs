@@ -17,16 +17,19 @@ pub(super) fn as_driven(projection: Arc<Projection>, keymap: &Keymap) -> Arc<Pro
     }
     let key = key_of(keymap);
     let mut projection = Arc::unwrap_or_clone(projection);
-    for run in projection.runs.iter_mut().filter(|run| !is_over(run)) {
-        if matches!(run.standing, Standing::Going | Standing::Waits | Standing::Limit) {
-            run.standing = Standing::Paused;
-            "not driven".clone_into(&mut run.state_word);
-            run.sentence = format!("nobody drives, {key} takes over");
-            run.first_wait = false;
-            std::mem::take(&mut run.wait);
-            "nobody drives this run".clone_into(&mut run.wait.who);
-            run.wait.what = format!("{key} takes over, then it goes on");
+    for at in 0..projection.runs.len() {
+        let run = &projection.runs[at];
+        if is_over(run) || !matches!(run.standing, Standing::Going | Standing::Waits | Standing::Limit) {
+            continue;
         }
+        let run = &mut projection.runs[at];
+        run.standing = Standing::Paused;
+        "not driven".clone_into(&mut run.state_word);
+        run.sentence = format!("nobody drives, {key} takes over");
+        run.first_wait = false;
+        std::mem::take(&mut run.wait);
+        "nobody drives this run".clone_into(&mut run.wait.who);
+        run.wait.what = format!("{key} takes over, then it goes on");
     }
     Arc::new(projection)
 }

@@ -75,7 +75,7 @@ fn a_session_that_changes_makes_the_rows_anew_that_show_it() {
     assert!(matches!(reply, Some(Reply::Done { .. })), "{reply:?}");
     let shown = world.core.projection(world.now);
     let named = shown.sessions.iter().find(|view| view.session.key() == of).unwrap();
-    assert_eq!((named.title.as_str(), named.used_by.as_ref()), ("reader", Some(&runs[7])));
+    assert_eq!((&*named.title, named.used_by.as_ref()), ("reader", Some(&runs[7])));
     let after = world.core.rows_made();
     assert_eq!((after.0 - before.0, after.1 - before.1), (1, 1));
 }
