@@ -379,7 +379,7 @@ fn the_key_that_waits_no_longer() {
     at_both_sizes(|size| {
         let terminal = Terminal::open(size);
         let script = stuck::script("", "{ say = \"One remark: give the part a name.\" }");
-        let script = script.replace("debounce = 600", "debounce = 4000000");
+        let script = script.replace("debounce = 600", "debounce = 200000");
         let file = terminal.folder.path().join("script.toml");
         fs::write(&file, script).unwrap();
         terminal.trellis(&format!("demo --speed 20 --script {}", file.display()));
@@ -456,8 +456,8 @@ fn keys_of_a_run_and_its_conversation() {
         let steps: &[Step] = &[
             (&["c"], if is_narrow { "c other & claude" } else { "c other side & claude: " }),
             (&["c"], if is_narrow { "c other & codex" } else { "c other side & codex: " }),
-            (&["{"], "-One remark"),
-            (&["}"], "!-One remark"),
+            (&["{"], "- One remark"),
+            (&["}"], "!- One remark"),
             (&["y"], "copied the comparison of codex"),
             (&["Escape"], "!c other"),
             (&["y", "Enter"], "copied & !of codex"),

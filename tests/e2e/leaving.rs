@@ -69,7 +69,7 @@ fn a_run_goes_on_in_the_background_and_comes_back_five_times_and_each_message_st
         assert_eq!(claim.kind, Kind::Foreground, "{claim:?}");
         leave(&terminal);
         let pid = background(&home);
-        assert!(terminal.screen().contains("it goes on in the background"), "{}", terminal.screen());
+        assert!(terminal.screen().contains("It goes on in the background"), "{}", terminal.screen());
         assert_eq!(terminal.fact("alternate_on"), "0");
         // It does something before it is called back.
         let before = events(&home);
