@@ -36,10 +36,11 @@ impl App {
             Msg::Changed(projection) => {
                 let projection = as_driven(projection, &self.keymap);
                 self.show_what_came_up(&projection);
+                let refused = self.only_looks();
                 let before = std::mem::replace(&mut self.projection, projection);
                 if before.driver != self.projection.driver {
                     // Why no order was taken a moment ago is not so any more.
-                    self.said.take_if(|said| said.is_error);
+                    self.said.take_if(|said| refused.as_ref() == Some(&said.words));
                     // Who drives from now on has to be told what is on the screen.
                     self.shown = None;
                 }

@@ -230,7 +230,7 @@ fn a_home_that_cannot_be_written_is_only_watched_and_says_so() {
         // The dashboard is a view and says why.
         terminal.trellis("");
         let screen = terminal.wait("the run", |screen| screen.contains("shop") && screen.contains("read-only"));
-        assert!(screen.contains("view"), "{screen}");
+        assert!(screen.contains("nobody drives"), "{screen}");
         terminal.press_for(&["q"], "ended 0");
         // What only looks looks; what would write says that it cannot.
         for words in [&["status"][..], &["run", "list"], &["session", "list"], &["run", "show", "shop"], &["doctor"]] {

@@ -72,7 +72,7 @@ fn viewers_and_drivers_are_killed_and_taken_over_and_each_message_stands_once() 
     // The driver is killed: the view says so, gives no order, and one key takes over.
     kill(first);
     one.wait_for("ended 137");
-    other.wait_for("nobody drives this home: O takes over");
+    other.wait_for("nobody drives, so no run goes on: O takes over");
     other.press_then(&["p"], "an order is refused", |screen| screen.matches("O takes over").count() > 1);
     assert_eq!(run_of(&home)["state"], "running");
     other.keys(&["O"]);
