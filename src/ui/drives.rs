@@ -3,7 +3,8 @@
 
 use std::sync::Arc;
 
-use crate::projection::{DriverFact, Projection, Standing};
+use crate::model::growing::Growing;
+use crate::projection::{DriverFact, Projection, RunView, Standing};
 
 use super::action::Action;
 use super::app::{App, Effect};
@@ -17,21 +18,26 @@ pub(super) fn as_driven(projection: Arc<Projection>, keymap: &Keymap) -> Arc<Pro
     }
     let key = key_of(keymap);
     let mut projection = Arc::unwrap_or_clone(projection);
-    for at in 0..projection.runs.len() {
-        let run = &projection.runs[at];
-        if is_over(run) || !matches!(run.standing, Standing::Going | Standing::Waits | Standing::Limit) {
-            continue;
-        }
-        let run = &mut projection.runs[at];
-        run.standing = Standing::Paused;
-        "not driven".clone_into(&mut run.state_word);
-        run.sentence = format!("nobody drives, {key} takes over");
-        run.first_wait = false;
-        std::mem::take(&mut run.wait);
-        "nobody drives this run".clone_into(&mut run.wait.who);
-        run.wait.what = format!("{key} takes over, then it goes on");
-    }
+    let runs =
+        projection.runs.shares().map(|run| if seems_to_go(run) { stands_still(run, &key) } else { Arc::clone(run) });
+    projection.runs = Growing::of_shared(runs.collect::<Vec<_>>());
     Arc::new(projection)
+}
+
+fn seems_to_go(run: &RunView) -> bool {
+    !is_over(run) && matches!(run.standing, Standing::Going | Standing::Waits | Standing::Limit)
+}
+
+fn stands_still(run: &RunView, key: &str) -> Arc<RunView> {
+    let mut run = run.clone();
+    run.standing = Standing::Paused;
+    "not driven".clone_into(&mut run.state_word);
+    run.sentence = format!("nobody drives, {key} takes over");
+    run.first_wait = false;
+    std::mem::take(&mut run.wait);
+    "nobody drives this run".clone_into(&mut run.wait.who);
+    run.wait.what = format!("{key} takes over, then it goes on");
+    Arc::new(run)
 }
 
 /// The key that takes over, as a person reads it.
