@@ -8,6 +8,7 @@ pub mod ahead;
 pub mod app;
 pub mod change;
 pub mod compare;
+mod copies;
 pub mod draw;
 mod drives;
 pub mod dump;

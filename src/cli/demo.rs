@@ -9,7 +9,7 @@ use super::drive::{self, End, Listener, is_stop_of};
 use super::{DemoArgs, Failure, out, start};
 use crate::agent::scripted::home::{self, Stage, Wanted};
 use crate::agent::scripted::scenes::{SCENES, Scene};
-use crate::boot::{Engine, Ground, How, Place, Seat};
+use crate::boot::{Engine, Ground, How, Place, Seat, background};
 use crate::clock;
 use crate::driver::ports::Loaded;
 use crate::model::command::NewRun;
@@ -66,7 +66,11 @@ fn tell_home(is_own: bool, root: &Path) {
     if is_own {
         let home = Home::at(root);
         let (back, gone) = (home.command(""), home.command("uninstall --yes"));
-        let steps = [("What the demo made stays. To go on with it:", &*back), ("To remove it:", &*gone)];
+        let steps = match background::driver(&home) {
+            // How to come back to it, and how to end it, was said.
+            Some(_) => vec![("When it has ended, to remove what the demo made:", &*gone)],
+            None => vec![("What the demo made stays. To go on with it:", &*back), ("To remove it:", &*gone)],
+        };
         for line in parting::next_steps(&steps, out::columns(std::io::stderr())) {
             out::note(&line);
         }

@@ -97,7 +97,7 @@ impl Entry {
     /// Not yet delivered, withdrawn or abandoned.
     #[must_use]
     pub fn is_open(&self) -> bool {
-        matches!(self.state, EntryState::Prepared | EntryState::Sent | EntryState::Queued)
+        self.state.is_open()
     }
 
     /// Whether something of it may be on its way: nothing else decides it.
@@ -165,6 +165,14 @@ pub enum EntryState {
     Withdrawn,
     /// Given up; a late copy of it is still ours.
     Abandoned,
+}
+
+impl EntryState {
+    /// Not yet delivered, withdrawn or abandoned.
+    #[must_use]
+    pub const fn is_open(self) -> bool {
+        matches!(self, Self::Prepared | Self::Sent | Self::Queued)
+    }
 }
 
 /// Where a transcript ended.

@@ -11,8 +11,8 @@ use crate::model::outbox::{Entry, EntryState};
 use crate::model::pair::{Direction, PairRecord, Round};
 use crate::model::text::first_line;
 use crate::model::tree::Work;
+use crate::verdict::points;
 use crate::verdict::points::Point;
-use crate::verdict::{self, points};
 
 /// Relays of the current pair and of those it continues, oldest first; an undelivered one is the last.
 #[must_use]
@@ -125,10 +125,8 @@ fn judged_answers(record: &RecordFacts<'_>, chain: &[&PairRecord]) -> Vec<Judged
         last_n = round.n;
         let Some(turn) = answering_turn(reviewer, &round.delivered_turn_id) else { continue };
         let Some(answer) = &turn.answer else { continue };
-        let is_approval =
-            record.pair.is_some_and(|pair| verdict::stop_signal(&answer.text, &pair.config.stop_signal).is_match());
         let signal = record.pair.map_or("", |pair| &pair.config.stop_signal);
-        let points = if is_approval { Vec::new() } else { points::located(&answer.text, signal) };
+        let points = points::located(&answer.text, signal);
         let texts: Vec<String> = points.iter().map(|point| point.text.clone()).collect();
         let since = points::first_named(&texts, &earlier);
         let repeated = since.iter().flatten().count();

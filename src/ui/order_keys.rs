@@ -1,15 +1,11 @@
 //! Keys that order something of a run or a session: what they send, what they ask first, why they cannot.
 //! An order names the record and the revision that the last frame showed, never what came since.
 
-use std::sync::Arc;
-
 use crate::model::command::{Command, Control, SessionControl};
 use crate::model::ids::{RecordKey, Role, SessionKey};
 use crate::model::reach::Transport;
-use crate::model::text::first_line;
 use crate::projection::words::no_pane;
-use crate::projection::{DriverFact, Offer, Projection, RunView, SessionView, ThreadKind};
-use crate::verdict::points;
+use crate::projection::{DriverFact, Offer, Projection, RunView, SessionView};
 
 use super::action::Action;
 use super::app::{Answer, App, Effect, Over, Pane, Purpose, Question, Screen, Then};
@@ -18,7 +14,6 @@ use super::key::Key;
 use super::keymap::{Keymap, Place, Table};
 use super::meaning::{at_work, awaits_paste, control_of, is_order, looks_again, may, question_of};
 use super::menu::{Choice, Menu, MenuItem};
-use super::talk::{answer_at, text_at};
 
 /// What a key in the first moment of a banner is told.
 pub(super) const TOO_EARLY: &str = "this came up just now: read it, then press again";
@@ -218,7 +213,7 @@ impl App {
                 self.hidden.push((target, view.active_at));
                 self.say("hidden until it changes: . shows it", false);
             }
-            Action::Copy => self.copy_menu(&view),
+            Action::Copy => self.copy_of_session(&view),
             Action::Outside => return self.outside(),
             Action::Discard => return self.put_away(&view, key),
             _ => {}
@@ -259,110 +254,6 @@ impl App {
                 Vec::new()
             }
         }
-    }
-
-    fn copy_menu(&mut self, view: &SessionView) {
-        let id = view.session.session_id.to_string();
-        let resume = match view.agent {
-            crate::model::ids::Agent::Claude => format!("claude --resume {id}"),
-            crate::model::ids::Agent::Codex => format!("codex resume {id}"),
-        };
-        let mut texts = vec![
-            ("id".to_owned(), id, "the session's id".to_owned()),
-            ("path of the transcript".to_owned(), view.path.to_string(), "the transcript's path".to_owned()),
-            ("resume command".to_owned(), resume, "the resume command".to_owned()),
-        ];
-        // In its transcript the answer that is read can be wanted too.
-        if let Some((text, what)) = self.words_here() {
-            texts.push((what.clone(), text, what));
-        }
-        texts.extend(self.other_messages());
-        let items = texts.into_iter().map(copy_item).collect();
-        self.over.push(Over::Menu(Box::new(Menu::few("copy", "copy", items))));
-    }
-
-    /// Copies what is in view; where there is more to choose from, it is offered, that first.
-    fn copy(&mut self) -> Vec<Effect> {
-        let Some((text, what)) = self.words_here() else {
-            self.say("nothing to copy here", false);
-            return Vec::new();
-        };
-        let (findings, others) = (self.findings_here(), self.other_messages());
-        if (findings.len() < 2 && others.is_empty()) || self.after_refusal {
-            return self.copied(text, what);
-        }
-        let whole = (what.clone(), text, what);
-        let each = findings.into_iter().zip(1..).map(|(point, n)| {
-            let words = format!("{n}  {}", crate::projection::words::unmarked(&first_line(&point)));
-            (words, point, format!("point {n}"))
-        });
-        let items: Vec<MenuItem> = std::iter::once(whole).chain(each).chain(others).map(copy_item).collect();
-        self.over.push(Over::Menu(Box::new(Menu::few("copy", "copy", items))));
-        Vec::new()
-    }
-
-    /// The other messages of the conversation, newest first: their time, side and first line, their text, and what they
-    /// are.
-    fn other_messages(&self) -> Vec<(String, String, String)> {
-        /// Who looks for an older one finds it by scrolling to it.
-        const OFFERED: usize = 30;
-        if !matches!(self.screen(), Screen::Run(_) | Screen::Session(_)) && !self.reads_beside() {
-            return Vec::new();
-        }
-        // Beside the list the line of the run comes first, and every message after it.
-        let here = self.talk.text_in_view().map(|(_, at)| at).filter(|_| !self.reads_beside());
-        let count = self.talk.thread().map_or(0, |thread| thread.entries.len());
-        let others = (0..count).rev().filter(|at| Some(*at) != here);
-        let texts = others.filter_map(|at| {
-            let (text, what, label) = self.named_text(at)?;
-            let at = self.talk.thread()?.entries.get(at)?.at;
-            let clock = at.map(|at| self.times().clock(at)).unwrap_or_default();
-            let line = crate::projection::words::unmarked(&first_line(&text));
-            Some((format!("{clock} {label}: {line}"), text.to_string(), what))
-        });
-        texts.take(OFFERED).collect()
-    }
-
-    /// Whether the conversation of the selected run stands beside the list.
-    fn reads_beside(&self) -> bool {
-        let beside = matches!(self.screen(), Screen::Runs) && self.is_beside();
-        beside && self.talk.thread().is_some_and(|thread| thread.record.is_some() && thread.record == self.target())
-    }
-
-    /// The text of an entry of the conversation, what it is, and whose.
-    fn named_text(&self, at: usize) -> Option<(Arc<str>, String, String)> {
-        let thread = self.talk.thread()?;
-        let (text, entry) = (text_at(thread, at, self.talk.detail())?, thread.entries.get(at)?);
-        let (what, label) = match &entry.kind {
-            ThreadKind::Said { label, .. } => (format!("{label}'s answer"), label.clone()),
-            ThreadKind::Human { label, .. } => (format!("your words to {label}"), "you".to_owned()),
-            ThreadKind::Relay { label, .. } => ("the message".to_owned(), format!("to {label}")),
-            _ => ("the message".to_owned(), "trellis".to_owned()),
-        };
-        let at = entry.at.map(|at| format!(" of {}", self.times().clock(at)));
-        Some((Arc::clone(text), format!("{what}{}", at.unwrap_or_default()), label))
-    }
-
-    /// The points of the review in view: one of them can be wanted alone.
-    fn findings_here(&self) -> Vec<String> {
-        let in_talk = matches!(self.screen(), Screen::Run(_)) || self.reads_beside();
-        let review = self.talk.in_view(|thread, at| answer_at(thread, at).map(|(role, text)| (role, Arc::clone(text))));
-        match (review, self.talk.text_in_view()) {
-            // Another text may be nearer than the newest answer.
-            (Some(((Role::Reviewer, text), at)), Some((_, shown))) if in_talk && at == shown => {
-                points::points(&text, self.target().and_then(|key| self.run(&key)).map_or("", RunView::stop_signal))
-            }
-            _ => Vec::new(),
-        }
-    }
-
-    /// Copies, unless the key was meant as a yes to a question that was not asked or is gone.
-    pub(super) fn copied(&mut self, text: String, what: String) -> Vec<Effect> {
-        if self.after_refusal {
-            self.say("nothing copied: no question was open", false);
-            return Vec::new();
-        }
-        vec![Effect::Copy { text, what }]
     }
 
     fn outside(&mut self) -> Vec<Effect> {
@@ -464,28 +355,6 @@ impl App {
             Screen::Log(_) => !self.log_lines().is_empty(),
         }
     }
-
-    /// The text that copying and opening mean on this screen, and what it is.
-    fn words_here(&self) -> Option<(String, String)> {
-        match self.screen() {
-            Screen::Runs => {
-                let run = self.target().and_then(|key| self.run(&key))?;
-                let name = &run.name;
-                Some((format!("{name}: {}", run.sentence), format!("the line of {name}")))
-            }
-            Screen::Run(_) | Screen::Session(_) => {
-                let (_, at) = self.talk.text_in_view()?;
-                self.named_text(at).map(|(text, what, _)| (text.to_string(), what))
-            }
-            Screen::Sessions => None,
-            Screen::Log(_) => {
-                let lines = self.log_lines();
-                let at = lines.len().checked_sub(1 + self.log_up)?;
-                let line = lines.get(at)?;
-                Some((format!("{} {} ({})", line.at, line.what, line.evidence), "the line".to_owned()))
-            }
-        }
-    }
 }
 
 /// The effect that sends a control of a record at the revision the person saw.
@@ -504,11 +373,6 @@ fn session_order(session: &SessionKey, control: SessionControl) -> Effect {
 }
 
 /// A text to copy: how it is offered, the text, and what it is.
-fn copy_item((words, text, what): (String, String, String)) -> MenuItem {
-    let choice = Choice::Do(vec![Effect::Copy { text, what }]);
-    MenuItem { words, explains: String::new(), right: String::new(), impossible: None, choice }
-}
-
 fn rename_form(kind: FormKind, name: &str) -> Form {
     let mut form = Form::new(kind, "rename", vec![Field::line("name", "name", name), Field::button("save", "save")]);
     form.at = 0;

@@ -21,9 +21,12 @@ pub struct Point {
     pub text: String,
 }
 
-/// The points of an answer with the lines at which they begin.
+/// The points of an answer with the lines at which they begin. An answer that gives the signal has none.
 #[must_use]
 pub fn located(answer: &str, signal: &str) -> Vec<Point> {
+    if super::stop_signal(answer, signal).is_match() {
+        return Vec::new();
+    }
     let lines = lines::scan(answer);
     let mut points = if lines.iter().any(|line| line.top_item) { items(&lines) } else { paragraphs(&lines) };
     let signal = (!is_blank(signal)).then(|| Signal::new(signal));

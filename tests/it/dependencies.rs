@@ -234,3 +234,18 @@ fn the_lock_file_names_one_registry_and_nothing_of_a_network() {
     let network: Vec<&String> = names.iter().filter(|name| NETWORK.contains(&name.as_str())).collect();
     assert!(network.is_empty(), "{network:?}");
 }
+
+/// The fuzz targets are a package of their own, with a lock file of its own: `tests/fuzz/run` refuses one that is behind.
+#[test]
+fn the_lock_file_of_the_fuzz_targets_knows_every_dependency() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let read = |path: &str| std::fs::read_to_string(root.join(path)).unwrap().parse::<toml::Table>().unwrap();
+    let (manifest, lock) = (read("Cargo.toml"), read("tests/fuzz/Cargo.lock"));
+    let packages = lock["package"].as_array().unwrap();
+    let ours = packages.iter().find(|package| package["name"].as_str() == Some("trellis")).unwrap();
+    // A name that stands there in two versions has its version behind it.
+    let name = |known: &toml::Value| known.as_str().unwrap().split(' ').next().unwrap().to_owned();
+    let known: BTreeSet<String> = ours["dependencies"].as_array().unwrap().iter().map(name).collect();
+    let wanted: BTreeSet<String> = manifest["dependencies"].as_table().unwrap().keys().cloned().collect();
+    assert_eq!(wanted.difference(&known).collect::<Vec<_>>(), Vec::<&String>::new(), "`cargo update -w` in tests/fuzz");
+}

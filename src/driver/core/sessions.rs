@@ -43,6 +43,8 @@ pub struct Known {
     pub sending: Option<(RecordKey, EntryId)>,
     /// The observation that runs.
     probing: Option<ProbeAsk>,
+    /// The clock was set back while it was under way: what it tells is told by another clock.
+    probes_before: bool,
     /// When the last observation was begun.
     probed_at: Option<Timestamp>,
     /// An observation that must wait, and until when.
@@ -89,6 +91,7 @@ impl Known {
         }
         self.tell_at = self.tell_at.map(|_| now);
         if was_set_back {
+            self.probes_before = self.probing.is_some();
             self.facts.reach = None;
             self.candidate = None;
             self.tell_at = None;
@@ -315,6 +318,13 @@ impl<R: Records, T: Transcripts, A: Agents> Core<R, T, A> {
         match outcome {
             Outcome::Probed(session, reach) => {
                 let known = self.sessions.entry(session.clone()).or_default();
+                if std::mem::take(&mut known.probes_before) {
+                    if let Some(ask) = known.probing.take() {
+                        known.look_again(now, ask);
+                    }
+                    self.due_sessions(now);
+                    return;
+                }
                 let superseded =
                     known.probe_next.as_ref().is_some_and(|(_, next)| Some(next) != known.probing.as_ref());
                 known.probing = None;

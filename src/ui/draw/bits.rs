@@ -129,9 +129,10 @@ pub fn steps(run: &RunView, dash: &str) -> Vec<Span> {
     spans
 }
 
-/// `relay 3 of 10`.
+/// `relay 3 of 10`. One that is on its way, or is looked at first, has its number already.
 pub fn relay_count(run: &RunView) -> String {
-    format!("relay {} of {}", run.relays, run.max_relays)
+    let open = run.relay_list.last().filter(|relay| relay.state.is_open()).map_or(0, |relay| relay.n);
+    format!("relay {} of {}", run.relays.max(open), run.max_relays)
 }
 
 /// The five ticks in `columns`, and what is missing spelled out below.

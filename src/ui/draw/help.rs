@@ -57,10 +57,14 @@ pub fn rows(app: &App, help: &Help, columns: usize) -> Vec<Row> {
     }
     let words = WORDS
         .iter()
-        .filter(|(_, says)| filter.is_empty() || says.contains(&filter))
+        .filter(|(word, says)| filter.is_empty() || word.contains(&filter) || says.to_lowercase().contains(&filter))
         .flat_map(|(word, says)| line(word, says, columns))
         .collect();
     section(&mut rows, "words", words);
+    let home = &app.projection.home;
+    if is_screen && !home.is_empty() && home.to_lowercase().contains(&filter) {
+        section(&mut rows, "this home", wrap(&[text(home.as_str())], columns, &[]));
+    }
     if rows.is_empty() {
         rows.push(Row::plain("no key and no word holds that"));
     }

@@ -199,7 +199,7 @@ fn beside_the_list_the_messages_are_offered_below_the_line_of_the_run() {
     let text = rig.text();
     assert!(text.contains("the line of checkout") && text.contains("1  the total still rounds twice"), "{text}");
     assert!(text.contains("codex: The key is good now."), "{text}");
-    let copied = rig.press("j Enter");
+    let copied = rig.press("j j Enter");
     assert!(matches!(&copied[..], [Effect::Copy { text, .. }] if text == "the total still rounds twice"), "{copied:?}");
 }
 
@@ -223,14 +223,20 @@ fn u19_message_finding_path_and_line_are_copied_by_a_key() {
     let (whole, what) = copied(&mut rig, "y Enter");
     assert!(whole.starts_with("The key is good now.") && what.starts_with("codex's answer of 14:14"), "{what}");
     let (finding, what) = copied(&mut rig, "y j Enter");
-    assert_eq!((finding.as_str(), what.as_str()), ("the total still rounds twice", "point 1"));
-    // Older ones stand below, each by its time, its side and how it begins.
+    assert_eq!(finding, "the total still rounds twice");
+    assert!(what.starts_with("point 1 of codex's answer of 14:14"), "{what}");
+    // Older ones stand below, each by its time, its side and how it begins, a review with its points wherever the view is.
     let mut rig = Rig::new(scenes::one(scenes::run("checkout")), (38, 20));
     assert_eq!(copied(&mut rig, "Enter y Enter").0, "Both fixed, a test for each.");
     rig.press("y");
     assert!(rig.text().contains("codex: Two remarks:"), "{}", rig.text());
     let (older, what) = copied(&mut rig, "j Enter");
     assert!(older.starts_with("Two remarks:") && what.starts_with("codex's answer of"), "{what}: {older}");
+    let (point, what) = copied(&mut rig, "y j j Enter");
+    assert!(
+        point.starts_with("no **idempotency** key") && what.starts_with("point 1 of codex's answer of"),
+        "{what}: {point}"
+    );
     // Where there is one only, it is copied at once.
     let mut alone = Rig::new(with_talk(vec![said("14:02:00", Role::Implementer, words("one"))]), (38, 20));
     assert_eq!(copied(&mut alone, "Enter y").0, "one");
