@@ -61,14 +61,17 @@ impl Seat {
     }
 
     fn wait(&self, child: Pid, mut suspending: impl FnMut()) -> io::Result<ExitStatus> {
+        // A start is not a going on: what stopped itself meanwhile stays so until it was seen.
+        let mut was_stopped = false;
         loop {
             // Where somebody put us into the background the terminal is not ours to give: we wait for `fg`.
             while tcgetpgrp(&self.terminal).is_ok_and(|group| group != self.own && group != child) {
                 stop_self()?;
             }
             self.give(child);
-            // It may have asked for the terminal before it had it, and was stopped for that.
-            let _ = kill_process_group(child, Signal::CONT);
+            if was_stopped {
+                let _ = kill_process_group(child, Signal::CONT);
+            }
             let status = loop {
                 match waitpid(Some(child), WaitOptions::UNTRACED) {
                     Err(rustix::io::Errno::INTR) | Ok(None) => {}
@@ -76,11 +79,13 @@ impl Seat {
                 }
             };
             let Some((_, status)) = status else { continue };
+            was_stopped = status.stopped();
             match status.stopping_signal().and_then(Signal::from_named_raw) {
                 None if !status.stopped() => {
                     IN_FRONT.store(0, Ordering::SeqCst);
                     return Ok(ExitStatus::from_raw(status.as_raw()));
                 }
+                // It asked for the terminal before it had it.
                 Some(Signal::TTIN | Signal::TTOU) => {}
                 _ => {
                     self.give(self.own);
