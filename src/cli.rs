@@ -456,15 +456,18 @@ fn size(text: &str) -> Result<(u16, u16), String> {
 /// `Err(Ok(text))`: help or version was asked for. `Err(Err(_))`: it cannot be understood.
 pub fn parse(arguments: impl IntoIterator<Item = OsString>) -> Result<Cli, Result<String, Failure>> {
     let arguments: Vec<OsString> = arguments.into_iter().collect();
-    let asked = asked(&arguments);
-    Cli::try_parse_from(arguments).map_err(without_hidden).map_err(|error| match error.kind() {
+    if arguments.len() <= 1 {
+        // The dashboard opens so, and half a millisecond sooner than after the definition of every command was made.
+        return Ok(Cli { home: None, tmux_socket: None, command: None });
+    }
+    Cli::try_parse_from(&arguments).map_err(without_hidden).map_err(|error| match error.kind() {
         ErrorKind::DisplayHelp | ErrorKind::DisplayVersion => Ok(error.render().to_string()),
         // Without this the whole help would stand where one line is wanted.
         ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand | ErrorKind::MissingSubcommand => {
-            let (words, parts) = (&asked.0, asked.1.join(", "));
-            Err(Failure::usage(format!("{words} needs one of {parts}; {words} --help says more")))
+            let (words, parts) = asked(&arguments);
+            Err(Failure::usage(format!("{words} needs one of {}; {words} --help says more", parts.join(", "))))
         }
-        _ => Err(Failure::usage(one_line(&error.render().to_string(), &asked.0))),
+        _ => Err(Failure::usage(one_line(&error.render().to_string(), &asked(&arguments).0))),
     })
 }
 

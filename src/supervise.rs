@@ -5,6 +5,7 @@ mod alone;
 mod foreground;
 mod panics;
 mod signals;
+mod together;
 
 use std::fmt;
 use std::future::Future;
@@ -20,6 +21,7 @@ pub use alone::{alone, sleep};
 pub use foreground::{in_foreground, suspend_what_is_in_front};
 pub use panics::Restore;
 pub use signals::{Ends, Suspends, stop_self};
+pub use together::{both, each};
 
 /// Exit code of a program that ended by an error of its own.
 pub const EXIT_INTERNAL: u8 = 70;

@@ -23,7 +23,7 @@ use std::time::Duration;
 use jiff::{SignedDuration, Timestamp};
 use tokio::sync::mpsc;
 
-use self::catalogue::Catalogue;
+use self::catalogue::{Catalogue, Recalled};
 use self::eyes::{Eyes, MakeWatcher};
 use self::followed::Followed;
 use self::mailbox::{Interest, Mailbox};
@@ -33,7 +33,7 @@ use crate::clock;
 use crate::driver::ports::{FoundSession, Summaries, TranscriptRead, Transcripts};
 use crate::machine::TranscriptFact;
 use crate::model::ids::{Agent, SessionKey, SessionRef, is_safe_name};
-use crate::supervise::Supervisor;
+use crate::supervise::{Supervisor, both};
 
 pub use folder::FolderWatch;
 
@@ -259,13 +259,22 @@ impl Watch {
         self.catalogue.sessions().to_vec()
     }
 
-    /// Walks the folders for a list, if that is due.
+    /// Walks the folders for a list, if that is due, and takes over meanwhile what was kept.
     fn look_over(&mut self, now: Timestamp) {
-        if mem::take(&mut self.to_recall)
-            && let Some(summaries) = &mut self.summaries
-        {
-            self.catalogue.recall(&summaries.load());
+        let to_recall = mem::take(&mut self.to_recall);
+        let mut summaries = self.summaries.take();
+        match summaries.as_mut().filter(|_| to_recall) {
+            None => self.look_around(now),
+            Some(summaries) => {
+                let (recalled, ()) = both(|| Recalled::of(&summaries.load()), || self.look_around(now));
+                self.catalogue.recall(recalled);
+            }
         }
+        self.summaries = summaries;
+        self.tell_later();
+    }
+
+    fn look_around(&mut self, now: Timestamp) {
         if self.begun == Begun::Not {
             self.begun = Begun::Listed;
             self.list(now);
@@ -276,7 +285,6 @@ impl Watch {
                 self.walk(now);
             }
         }
-        self.tell_later();
     }
 
     fn keep_summaries(&mut self, least: usize) {

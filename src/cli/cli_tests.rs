@@ -24,6 +24,12 @@ fn home_may_stand_anywhere() {
 }
 
 #[test]
+fn no_word_at_all_means_what_the_definition_says() {
+    let defined = Cli::try_parse_from(["trellis"]).unwrap();
+    assert_eq!(format!("{:?}", said(&[]).unwrap()), format!("{defined:?}"));
+}
+
+#[test]
 fn commands_are_understood() {
     assert!(said(&[]).unwrap().command.is_none());
     assert!(matches!(said(&["drive"]).unwrap().command, Some(Command::Drive(_))));

@@ -46,7 +46,8 @@ impl Lines {
     }
 }
 
-fn cut_line(bytes: &[u8]) -> Option<(&[u8], &[u8])> {
+/// The first line with its end, and what is behind it. `None`: no line ends here.
+pub(super) fn cut_line(bytes: &[u8]) -> Option<(&[u8], &[u8])> {
     let end = memchr(b'\n', bytes)?;
     bytes.split_at_checked(end + 1)
 }

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use jiff::Timestamp;
 use memchr::memmem;
 
-use super::lines::{Lines, trim};
+use super::lines::{cut_line, trim};
 use super::{Reader, claude, codex};
 use crate::model::conversation::{Conversation, ItemKind, Outcome};
 use crate::model::ids::{Agent, SessionId};
@@ -82,8 +82,10 @@ pub fn probe(agent: Agent, file_name: &str, ends: Ends<'_>) -> Summary {
     if whole {
         reader.push(ends.head);
     } else {
-        for line in ends.head.split_inclusive(|byte| *byte == b'\n') {
+        let mut rest = ends.head;
+        while let Some((line, behind)) = cut_line(rest) {
             reader.push(line);
+            rest = behind;
             if knows_start(&reader) {
                 break;
             }
@@ -213,17 +215,19 @@ pub fn is_subagent(agent: Agent, file_name: &str, head: &[u8]) -> bool {
     if agent == Agent::Claude && file_name.starts_with("agent-") {
         return true;
     }
-    let mut told = None;
-    Lines::default().push(head, |_, line| {
+    let mut rest = head;
+    while let Some((line, behind)) = cut_line(rest) {
         let (_, body) = trim(line);
-        if told.is_none() {
-            told = match agent {
-                Agent::Claude => claude::is_side_chain(body),
-                Agent::Codex => codex::is_subagent_thread(body),
-            };
+        let told = match agent {
+            Agent::Claude => claude::is_side_chain(body),
+            Agent::Codex => codex::is_subagent_thread(body),
+        };
+        if let Some(told) = told {
+            return told;
         }
-    });
-    told == Some(true)
+        rest = behind;
+    }
+    false
 }
 
 #[cfg(test)]

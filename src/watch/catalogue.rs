@@ -4,6 +4,7 @@
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsStr;
+use std::mem;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -13,6 +14,7 @@ use super::probe::{Probe, probe};
 use super::scan::{Spotted, Stamp};
 use crate::driver::ports::FoundSession;
 use crate::model::ids::{SessionKey, SessionRef};
+use crate::supervise::each;
 
 /// What is known of the files under the roots.
 #[derive(Default)]
@@ -84,10 +86,7 @@ impl Catalogue {
 
     /// The file of a session: the plain one before the compressed one, then the one written last.
     pub(super) fn find(&self, key: &SessionKey) -> Option<(&Path, &Spotted)> {
-        let paths = self.by_key.get(key)?.iter();
-        paths
-            .filter_map(|path| Some((Path::new(&**path), self.files.get(path)?)))
-            .max_by_key(|(_, spotted)| rank(spotted))
+        best(&self.files, self.by_key.get(key)?)
     }
 
     /// Whether a probe showed that this is a sub-agent's thread: nobody has to hear of it.
@@ -109,11 +108,10 @@ impl Catalogue {
     }
 
     /// Takes over what was kept of an earlier start. What changed since then is told by its stamp.
-    pub(super) fn recall(&mut self, kept: &[u8]) {
-        let kept: Vec<Kept<'_>> = serde_json::from_slice(kept).unwrap_or_default();
-        self.probes.extend(
-            kept.into_iter().map(|Kept(path, stamp, probe)| (Arc::from(path.as_os_str()), (stamp, probe.into_owned()))),
-        );
+    pub(super) fn recall(&mut self, recalled: Recalled) {
+        let learnt = mem::replace(&mut self.probes, recalled.0);
+        self.probes.extend(learnt);
+        self.list = None;
     }
 
     /// What is to be kept for the next start, if enough was learnt for that since the last call.
@@ -132,33 +130,41 @@ impl Catalogue {
 
     fn build(&mut self, most: usize) -> (Vec<FoundSession>, usize) {
         let mut files: Vec<(&SessionKey, &Path, &Spotted)> = Vec::with_capacity(self.by_key.len());
-        files.extend(self.by_key.keys().filter_map(|key| self.find(key).map(|(path, spotted)| (key, path, spotted))));
+        let best = |paths| best(&self.files, paths);
+        files.extend(self.by_key.iter().filter_map(|(key, paths)| best(paths).map(|(path, file)| (key, path, file))));
         files.sort_by(|(one, _, a), (two, _, b)| {
             b.stamp.modified.cmp(&a.stamp.modified).then_with(|| one.session_id.cmp(&two.session_id))
         });
-        let (mut found, mut fresh, mut left) = (Vec::with_capacity(files.len()), Vec::new(), 0);
-        for (key, path, spotted) in files {
-            let kept = self.probes.get(path.as_os_str()).filter(|(stamp, _)| *stamp == spotted.stamp);
-            let probe = match kept {
-                Some((_, probe)) => probe.clone(),
-                None if fresh.len() < most => {
-                    let probe = probe(&spotted.named, path);
-                    fresh.push((Arc::from(path.as_os_str()), (spotted.stamp, probe.clone())));
-                    probe
-                }
-                None => {
-                    left += 1;
-                    // What it said before it changed is better than nothing.
-                    self.probes.get(path.as_os_str()).map(|(_, probe)| probe.clone()).unwrap_or_default()
-                }
-            };
-            if !probe.subagent {
-                found.push(found_session(key.clone(), path, spotted, probe));
-            }
-        }
-        self.learnt += fresh.len();
-        self.probes.extend(fresh);
-        (found, left)
+        let is_new = |path: &Path, file: &Spotted| {
+            self.probes.get(path.as_os_str()).is_none_or(|(stamp, _)| *stamp != file.stamp)
+        };
+        let files_of = files.iter().map(|(_, path, file)| (*path, *file));
+        let mut unread: Vec<_> = files_of.filter(|(path, file)| is_new(path, file)).collect();
+        let left = unread.len().saturating_sub(most);
+        unread.truncate(most);
+        let said = each(&unread, |(path, file)| probe(&file.named, path));
+        let read: Vec<_> = unread.into_iter().map(|(path, file)| (Arc::from(path.as_os_str()), file.stamp)).collect();
+        self.learnt += read.len();
+        self.probes.extend(read.into_iter().zip(said).map(|((path, stamp), said)| (path, (stamp, said))));
+        // What one said before it changed is better than nothing.
+        let said = |path: &Path| self.probes.get(path.as_os_str()).map(|(_, probe)| probe.clone()).unwrap_or_default();
+        let listed = files.into_iter().map(|(key, path, spotted)| (key, path, spotted, said(path)));
+        let found = listed
+            .filter(|(.., probe)| !probe.subagent)
+            .map(|(key, path, spotted, probe)| found_session(key.clone(), path, spotted, probe));
+        (found.collect(), left)
+    }
+}
+
+/// What an earlier start kept of the files that it read.
+pub(super) struct Recalled(BTreeMap<Arc<OsStr>, (Stamp, Probe)>);
+
+impl Recalled {
+    /// What cannot be read is learnt anew.
+    pub(super) fn of(kept: &[u8]) -> Self {
+        let kept: Vec<Kept<'_>> = serde_json::from_slice(kept).unwrap_or_default();
+        let kept = kept.into_iter();
+        Self(kept.map(|Kept(path, stamp, probe)| (Arc::from(path.as_os_str()), (stamp, probe.into_owned()))).collect())
     }
 }
 
@@ -175,6 +181,11 @@ fn found_session(key: SessionKey, path: &Path, spotted: &Spotted, probe: Probe) 
         branch: probe.branch,
         last_words: probe.last_words,
     }
+}
+
+fn best<'a>(files: &'a BTreeMap<Arc<OsStr>, Spotted>, paths: &'a [Arc<OsStr>]) -> Option<(&'a Path, &'a Spotted)> {
+    let spotted = paths.iter().filter_map(|path| Some((Path::new(&**path), files.get(path)?)));
+    spotted.max_by_key(|(_, spotted)| rank(spotted))
 }
 
 fn rank(spotted: &Spotted) -> (bool, (i64, i64)) {

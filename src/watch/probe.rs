@@ -22,7 +22,7 @@ const TITLE: usize = 256 * 1024;
 /// First lines of this size are still read (a rollout's first line holds the whole instructions).
 const META: usize = 8 * 1024 * 1024;
 /// Bytes of the end, where a newer work tree and the last words may stand; grows fourfold.
-const TAIL: usize = 8 * 1024;
+const TAIL: usize = 16 * 1024;
 /// So much of the end is read for the last words.
 const LAST_WORDS: usize = 128 * 1024;
 

@@ -13,6 +13,7 @@ use serde::{Deserialize, Serialize};
 
 use super::naming::{self, Named};
 use crate::model::ids::Agent;
+use crate::supervise::both;
 
 /// Where an agent keeps its transcripts.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -100,21 +101,32 @@ pub(super) struct Scan {
     pub(super) roots: BTreeMap<Agent, RootState>,
 }
 
-/// Walks the roots.
+/// Walks the roots, at the same time.
 pub(super) fn scan(roots: &[Root]) -> Scan {
-    let mut found = Scan::default();
-    for root in roots {
-        let mut why = None;
-        let state = match fs::metadata(&root.folder) {
-            Err(error) if error.kind() == io::ErrorKind::NotFound => RootState::Missing,
-            Err(error) => RootState::Unreadable(unreadable(&root.folder, &error)),
-            Ok(meta) => {
-                walk(root, &root.folder, &meta, 0, &mut found, &mut why);
-                why.map_or(RootState::Whole, RootState::Unreadable)
-            }
-        };
-        found.roots.insert(root.agent, state);
+    match roots {
+        [] => Scan::default(),
+        [root] => scan_one(root),
+        [root, others @ ..] => {
+            let (mut found, more) = both(|| scan_one(root), || scan(others));
+            found.files.extend(more.files);
+            found.folders.extend(more.folders);
+            found.roots.extend(more.roots);
+            found
+        }
     }
+}
+
+fn scan_one(root: &Root) -> Scan {
+    let (mut found, mut why) = (Scan::default(), None);
+    let state = match fs::metadata(&root.folder) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => RootState::Missing,
+        Err(error) => RootState::Unreadable(unreadable(&root.folder, &error)),
+        Ok(meta) => {
+            walk(root, &root.folder, &meta, 0, &mut found, &mut why);
+            why.map_or(RootState::Whole, RootState::Unreadable)
+        }
+    };
+    found.roots.insert(root.agent, state);
     found
 }
 
