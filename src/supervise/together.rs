@@ -13,7 +13,10 @@ const MOST: usize = 4;
 /// Fewer pieces for a thread are not worth its start.
 const WORTH_A_THREAD: usize = 16;
 
-/// Does two things at once. Where no thread is to be had, one after the other. A panic of either goes on here.
+/// Does two things at once. Where no thread is to be had, one after the other.
+///
+/// # Panics
+/// As either of them does.
 pub fn both<A: Send, B>(aside: impl FnOnce() -> A + Send, here: impl FnOnce() -> B) -> (A, B) {
     // Kept where it is found again if the thread cannot be started.
     let aside = Mutex::new(Some(aside));
@@ -27,7 +30,10 @@ pub fn both<A: Send, B>(aside: impl FnOnce() -> A + Send, here: impl FnOnce() ->
     })
 }
 
-/// Does one thing for each item, several at once; what came of them, in the order of the items. A panic goes on here.
+/// Does one thing for each item, several at once; what came of them, in the order of the items.
+///
+/// # Panics
+/// As one of them does.
 pub fn each<T: Sync, R: Send>(items: &[T], work: impl Fn(&T) -> R + Sync) -> Vec<R> {
     let wanted = items.len().div_ceil(WORTH_A_THREAD).min(MOST);
     let threads = if wanted > 1 { wanted.min(thread::available_parallelism().map_or(1, NonZeroUsize::get)) } else { 1 };
