@@ -2,6 +2,7 @@
 //! means is the driver's; who is asked when nobody drives is the caller's.
 
 use std::io;
+use std::time::Duration;
 
 use futures_util::StreamExt as _;
 use http_body_util::{BodyExt as _, Full, Limited};
@@ -19,10 +20,16 @@ use tokio_tungstenite::tungstenite::protocol::{Role, WebSocketConfig};
 
 use crate::model::command::{Command, Reply};
 use crate::paths::Home;
-use crate::store::socket;
+use crate::store::socket::Name;
 
 /// Bytes of an answer that are read: more is no answer of a driver.
 const MOST: usize = 64 << 20;
+/// Between two looks whether whoever drives answers at all, while something is waited for.
+const LOOK: Duration = Duration::from_secs(1);
+/// How long it may take to say that it does, or to take a line in. It says so whatever its driver is at.
+const WORD: Duration = Duration::from_secs(4);
+/// Between two tries to be taken in where very many come at once.
+const QUEUE: Duration = Duration::from_millis(20);
 
 /// Why a driver did not answer.
 #[derive(Debug, thiserror::Error)]
@@ -30,6 +37,11 @@ pub enum CallError {
     /// Nobody listens.
     #[error("nobody answers on the socket of this home")]
     Nobody,
+    /// Somebody has the socket and says nothing on it: a process that was suspended, or hangs.
+    #[error(
+        "whoever drives this home does not answer: is it suspended? trellis doctor says; it may still take the order"
+    )]
+    Silent,
     /// The line broke, or what came back is no answer.
     #[error("the driver did not answer on its socket: {0}; it may have taken the order")]
     Broken(String),
@@ -44,10 +56,13 @@ impl From<hyper::Error> for CallError {
 /// Gives an order, and waits for the driver's reply.
 ///
 /// # Errors
-/// Nobody listens, or the line breaks; then the order may have been carried out.
+/// Nobody listens, whoever does says nothing, or the line breaks; then the order may have been carried out.
 pub async fn order(home: &Home, command: &Command) -> Result<Reply, CallError> {
     let body = serde_json::to_vec(command).map_err(|error| CallError::Broken(error.to_string()))?;
-    let answer = ask(home, Method::POST, "/api/v1/order", body).await?;
+    let answer = tokio::select! {
+        answer = ask(home, Method::POST, "/api/v1/order", body) => answer?,
+        () = silence(home) => return Err(CallError::Silent),
+    };
     serde_json::from_slice(&answer).map_err(|error| CallError::Broken(error.to_string()))
 }
 
@@ -99,7 +114,8 @@ pub async fn events(home: &Home, since: Option<u64>, mut tell: impl FnMut(Value)
 /// Of changes that come faster than they are taken the newest is told.
 ///
 /// # Errors
-/// Nobody listens, the line breaks, or what comes is no projection as this program knows it.
+/// Nobody listens, whoever does says nothing any more, the line breaks, or what comes is no projection as this program
+/// knows it.
 pub async fn projections<P: DeserializeOwned>(home: &Home, mut tell: impl FnMut(P) -> bool) -> Result<(), CallError> {
     let (mut sender, line) = connect(home).await?;
     let request = Request::builder().uri("/api/v1/projection/ws").header(HOST, "trellis");
@@ -127,24 +143,51 @@ pub async fn projections<P: DeserializeOwned>(home: &Home, mut tell: impl FnMut(
         Ok(())
     };
     let (mut line, mut told) = (std::pin::pin!(line.with_upgrades()), std::pin::pin!(told));
+    let told = async {
+        tokio::select! {
+            biased;
+            told = &mut told => told,
+            // It has become a WebSocket, or has closed: what was said before is still to be read.
+            _ = &mut line => told.await,
+        }
+    };
     tokio::select! {
         biased;
-        told = &mut told => told,
-        // It has become a WebSocket, or has closed: what was said before is still to be read.
-        _ = &mut line => told.await,
+        told = told => told,
+        () = silence(home) => Err(CallError::Silent),
+    }
+}
+
+/// Ends when whoever has the socket says nothing on it for some seconds. That nobody has it is no silence.
+async fn silence(home: &Home) {
+    loop {
+        tokio::time::sleep(LOOK).await;
+        let word = with_answer(home, Method::GET, "/api/v1/health", Vec::new(), async |_| Ok(()));
+        if matches!(tokio::time::timeout(WORD, word).await, Err(_) | Ok(Err(CallError::Silent))) {
+            return;
+        }
     }
 }
 
 /// A line to whoever listens.
 async fn connect(home: &Home) -> Result<(Sender, Line), CallError> {
-    let broken = |error: io::Error| CallError::Broken(error.to_string());
-    let stream = socket::connect(home).map_err(|error| match error.kind() {
+    let stream = tokio::time::timeout(WORD, taken_in(home)).await.map_err(|_| CallError::Silent)?;
+    let stream = stream.map_err(|error| match error.kind() {
         io::ErrorKind::NotFound | io::ErrorKind::ConnectionRefused => CallError::Nobody,
-        _ => broken(error),
+        _ => CallError::Broken(error.to_string()),
     })?;
-    stream.set_nonblocking(true).map_err(broken)?;
-    let stream = UnixStream::from_std(stream).map_err(broken)?;
     Ok(http1::handshake(TokioIo::new(stream)).await?)
+}
+
+/// Waits in the queue of those who come, where that is full.
+async fn taken_in(home: &Home) -> io::Result<UnixStream> {
+    let name = Name::of(home)?;
+    loop {
+        match UnixStream::connect(name.path()).await {
+            Err(error) if error.kind() == io::ErrorKind::WouldBlock => tokio::time::sleep(QUEUE).await,
+            connected => return connected,
+        }
+    }
 }
 
 type Sender = SendRequest<Full<Bytes>>;

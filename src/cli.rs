@@ -22,6 +22,7 @@ pub mod since;
 pub mod start;
 pub mod status;
 pub mod uninstall;
+pub mod values;
 pub mod verdict;
 pub mod verify;
 pub mod watch;
@@ -38,9 +39,10 @@ use jiff::Timestamp;
 use crate::boot::Named;
 use crate::failure::Failure;
 use crate::model::config::FirstPhase;
-use crate::model::ids::{Agent, SessionId, SessionKey};
+use crate::model::ids::{Agent, SessionKey};
 use crate::model::tempo::Tempo;
 use crate::out;
+use values::{session, setting, size, socket, tempo};
 
 /// The version, and of what it is built: the commit and its day in a release, nothing more in a debug build.
 pub const VERSION: &str = concat!(env!("CARGO_PKG_VERSION"), env!("TRELLIS_BUILT"));
@@ -85,6 +87,9 @@ pub enum Command {
     Watch {
         /// One run alone, until it is over: its id, as much of its beginning as is needed, or its name.
         run: Option<String>,
+        /// Each as a line of JSON.
+        #[arg(long)]
+        json: bool,
     },
     /// Print what happens, an event a line, as JSON.
     Events(events::EventsArgs),
@@ -103,6 +108,9 @@ pub enum Command {
         /// Send one by every way that is configured, and say what came of each.
         #[arg(long, required = true)]
         test: bool,
+        /// As JSON.
+        #[arg(long)]
+        json: bool,
     },
     /// The settings of this home.
     #[command(subcommand)]
@@ -144,12 +152,18 @@ pub enum Command {
         /// Name the pages.
         #[arg(long)]
         list: bool,
+        /// Their names as JSON.
+        #[arg(long, requires = "list")]
+        json: bool,
     },
     /// Name everything that trellis put on this machine: hooks, home, demos; with --yes remove it.
     Uninstall {
         /// Remove it.
         #[arg(long)]
         yes: bool,
+        /// As JSON.
+        #[arg(long)]
+        json: bool,
     },
 }
 
@@ -171,6 +185,9 @@ pub struct DemoArgs {
     /// Name the scenes.
     #[arg(long, conflicts_with_all = ["headless", "script", "scene"])]
     pub list: bool,
+    /// Their names as JSON.
+    #[arg(long, requires = "list")]
+    pub json: bool,
 }
 
 /// `trellis run`.
@@ -220,6 +237,8 @@ pub enum SessionCommand {
         #[arg(long)]
         json: bool,
     },
+    /// Say how one stands.
+    Show(session::OfSession),
     /// Choose how a session that is not open is reached: headless (its program is started for each message) or tmux.
     Reach(ReachArgs),
     /// Say something about one.
@@ -242,6 +261,9 @@ pub struct ReachArgs {
     /// Headless: the model, as the agent names it; empty: its own settings.
     #[arg(long, value_name = "MODEL")]
     pub model: Option<String>,
+    /// The answer as JSON: id, kind and note.
+    #[arg(long)]
+    pub json: bool,
 }
 
 /// Ways that can be chosen.
@@ -327,6 +349,9 @@ pub struct DriveArgs {
     /// Go on when no run is left: new ones may be started over the socket.
     #[arg(long, conflicts_with = "stop")]
     pub stay: bool,
+    /// What came of --background or --stop as JSON; events are JSON lines in any case.
+    #[arg(long)]
+    pub json: bool,
     /// This is the process that goes on.
     #[arg(long, hide = true, conflicts_with_all = ["background", "stop"])]
     pub detached: bool,
@@ -354,9 +379,17 @@ pub struct StatusArgs {
 #[derive(Debug, Subcommand)]
 pub enum ConfigCommand {
     /// Write the commented settings into the home, where there are none.
-    Init,
+    Init {
+        /// As JSON.
+        #[arg(long)]
+        json: bool,
+    },
     /// Name every problem of config.toml, keymap.toml and theme.toml.
-    Check,
+    Check {
+        /// As JSON.
+        #[arg(long)]
+        json: bool,
+    },
 }
 
 /// `trellis verdict`.
@@ -370,6 +403,9 @@ pub struct VerdictArgs {
     pub completion: bool,
     /// The answer; `-` reads standard input.
     pub file: PathBuf,
+    /// As JSON.
+    #[arg(long)]
+    pub json: bool,
 }
 
 /// `trellis dump`.
@@ -405,49 +441,6 @@ pub enum ScreenArg {
     Log,
     /// Keys and words.
     Help,
-}
-
-fn tempo(text: &str) -> Result<Tempo, String> {
-    let speed = text.parse().map_err(|_| "give a number from 0.1 to 100".to_owned())?;
-    Tempo::of_speed(speed).ok_or_else(|| "give a number from 0.1 to 100".to_owned())
-}
-
-fn session(text: &str) -> Result<SessionKey, String> {
-    let (agent, id) = text.split_once(':').ok_or("write claude:SESSION or codex:SESSION")?;
-    let agent = match agent {
-        "claude" => Agent::Claude,
-        "codex" => Agent::Codex,
-        _ => return Err(format!("{agent} is no agent; write claude:SESSION or codex:SESSION")),
-    };
-    if id.is_empty() {
-        return Err("the session's id is missing; trellis session list names them".to_owned());
-    }
-    Ok(SessionKey { agent, session_id: SessionId::new(id) })
-}
-
-/// Numbers, `true`, `false` and `null` are themselves; everything else is a text.
-fn setting(text: &str) -> Result<(String, serde_json::Value), String> {
-    let (key, value) = text.split_once('=').ok_or("write KEY=VALUE")?;
-    if key.is_empty() {
-        return Err("write KEY=VALUE".to_owned());
-    }
-    let value = match serde_json::from_str::<serde_json::Value>(value) {
-        Ok(read) if !read.is_array() && !read.is_object() => read,
-        _ => serde_json::Value::String(value.to_owned()),
-    };
-    Ok((key.to_owned(), value))
-}
-
-/// A name may not be empty; everything else is a file's business.
-fn socket(text: &str) -> Result<String, String> {
-    crate::config::no_socket(text).map_or_else(|| Ok(text.to_owned()), |why| Err(why.to_owned()))
-}
-
-fn size(text: &str) -> Result<(u16, u16), String> {
-    const SAY: &str = "write columns x rows, 120x40";
-    let (width, height) = text.split_once(['x', 'X']).ok_or(SAY)?;
-    let read = |text: &str| text.parse::<u16>().ok().filter(|n| (1..=1_000).contains(n)).ok_or(SAY);
-    Ok((read(width)?, read(height)?))
 }
 
 /// Understands the command line.
@@ -553,31 +546,32 @@ fn dispatch(cli: Cli) -> Result<(), Failure> {
         Some(Command::Session(SessionCommand::Order(order))) => session::order(&place, order),
         Some(Command::Session(SessionCommand::New(args))) => new::new(&place, args),
         Some(Command::Session(SessionCommand::List { json })) => session::list(&place, json),
+        Some(Command::Session(SessionCommand::Show(of))) => session::show(&place, &of),
         Some(Command::Session(SessionCommand::Reach(args))) => session::reach(&place, args),
         Some(Command::Drive(args)) if args.detached => background::detached(&place, args.speed, args.stay),
-        Some(Command::Drive(args)) if args.background => background::start(&place, args.speed, args.stay),
-        Some(Command::Drive(args)) if args.stop => background::stop(home),
+        Some(Command::Drive(args)) if args.background => background::start(&place, args.speed, args.stay, args.json),
+        Some(Command::Drive(args)) if args.stop => background::stop(home, args.json),
         Some(Command::Drive(args)) => drive::drive(&place, args.speed, args.stay),
         Some(Command::Events(args)) => events::events(home, &args),
-        Some(Command::Watch { run }) => watch::watch(home, run.as_deref()),
+        Some(Command::Watch { run, json }) => watch::watch(home, run.as_deref(), json),
         Some(Command::Status(args)) => match args.since {
             Some(at) => since::of_all(home, at, args.json),
             None => status::status(home, args.short, args.json),
         },
         Some(Command::Why { run, json }) => why::why(home, &run, json),
-        Some(Command::Notify { .. }) => notify::test(home),
-        Some(Command::Config(ConfigCommand::Init)) => config::init(home),
-        Some(Command::Config(ConfigCommand::Check)) => config::check(home),
+        Some(Command::Notify { json, .. }) => notify::test(home, json),
+        Some(Command::Config(ConfigCommand::Init { json })) => config::init(home, json),
+        Some(Command::Config(ConfigCommand::Check { json })) => config::check(home, json),
         Some(Command::Hooks(command)) => hooks::hooks(home, command),
         // It never comes here: it is answered before anything else is looked at.
         Some(Command::Hook { .. }) => Ok(()),
         Some(Command::Verdict(args)) => verdict::verdict(&args),
         Some(Command::Doctor { report, json }) => doctor::doctor(&place, report, json),
         Some(Command::Dump(args)) => dump::dump(home, &args),
-        Some(Command::Uninstall { yes }) => uninstall::uninstall(&place, yes),
+        Some(Command::Uninstall { yes, json }) => uninstall::uninstall(&place, yes, json),
         Some(Command::Completions { shell }) => completions::completions(shell),
-        Some(Command::Man { list: true, .. }) => man::list(),
-        Some(Command::Man { page, list: false }) => man::man(page.as_deref().unwrap_or("trellis")),
+        Some(Command::Man { list: true, json, .. }) => man::list(json),
+        Some(Command::Man { page, list: false, .. }) => man::man(page.as_deref().unwrap_or("trellis")),
     }
 }
 

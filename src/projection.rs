@@ -4,6 +4,7 @@
 pub mod banner;
 pub mod build;
 pub mod counts;
+mod driver;
 pub mod facts;
 pub mod foreign;
 pub mod phases;
@@ -35,6 +36,7 @@ use crate::model::reach::{Ticks, Transport};
 use crate::model::run::AttemptStatus;
 use crate::model::session::{Launch, SessionState, StateFact};
 
+pub use driver::{DriverFact, wakes};
 pub use shown::Shown;
 
 /// Everything a viewer draws.
@@ -70,46 +72,6 @@ pub struct Projection {
     pub log: Vec<Arc<Decision>>,
     /// The conversation of the record that a viewer asked to be shown.
     pub shown: Option<Arc<Thread>>,
-}
-
-/// Who drives.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum DriverFact {
-    /// Nobody yet.
-    #[default]
-    Starting,
-    /// This process.
-    Here,
-    /// Another process; this one is a viewer.
-    Elsewhere {
-        /// Its id, if known.
-        pid: Option<u32>,
-        /// It goes on without a terminal.
-        #[serde(default)]
-        background: bool,
-    },
-    /// Nobody: the other process is gone; a viewer may take over.
-    Nobody,
-}
-
-impl DriverFact {
-    /// Why orders are not given in this process, and what helps; `None`: they are.
-    #[must_use]
-    pub fn refuses(&self) -> Option<String> {
-        // A side pane has two lines for it.
-        let id = |pid: &Option<u32>| pid.map_or_else(String::new, |pid| format!(" {pid}"));
-        match self {
-            Self::Here | Self::Starting | Self::Nobody => None,
-            Self::Elsewhere { pid, background: true } => {
-                Some(format!("background driver{} has it: start trellis anew, it takes over", id(pid)))
-            }
-            Self::Elsewhere { pid, .. } => {
-                let who = pid.map_or_else(|| "another process".to_owned(), |pid| format!("process {pid}"));
-                Some(format!("{who} drives: give the order there, or quit it there (q)"))
-            }
-        }
-    }
 }
 
 /// Something said once.

@@ -32,7 +32,7 @@ pub(super) fn glance(home: &Home) -> Projection {
     let mut reader = Reader::new(home.clone());
     let driver = reader.driver();
     let asks = match driver {
-        DriverFact::Elsewhere { .. } => reader.sessions_that_ask(),
+        DriverFact::Elsewhere { .. } | DriverFact::Silent { .. } => reader.sessions_that_ask(),
         DriverFact::Starting | DriverFact::Here | DriverFact::Nobody => Vec::new(),
     };
     let options = Options {

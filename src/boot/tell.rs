@@ -151,7 +151,7 @@ async fn sleep(wait: Option<Duration>) {
 async fn tell(news: &News, driver: &DriverFact, seat: &Seat, home: &Home, environment: &Environment) {
     let (drives, looks) = match driver {
         DriverFact::Here => (true, true),
-        DriverFact::Elsewhere { background, .. } => (false, *background),
+        DriverFact::Elsewhere { background, .. } | DriverFact::Silent { background, .. } => (false, *background),
         DriverFact::Starting | DriverFact::Nobody => (false, false),
     };
     let ways = ways(home, environment, seat.has_terminal()).await;

@@ -7,7 +7,7 @@ use std::time::Duration;
 use tokio::sync::{oneshot, watch};
 
 use crate::call;
-use crate::driver::viewer::Theirs;
+use crate::driver::viewer::{Heard, Theirs};
 use crate::model::command::{Command, Refusal, RefusalKind, Reply};
 use crate::paths::Home;
 use crate::supervise::Supervisor;
@@ -19,17 +19,18 @@ const ANSWER: Duration = Duration::from_secs(50);
 
 /// Follows whoever drives, over every change of driver, until nobody listens here any more.
 pub(super) fn follow(home: &Home, supervisor: &Supervisor) -> Theirs {
-    let (tell, told) = watch::channel(None);
+    let (tell, told) = watch::channel(Heard::Nothing);
     let home = home.clone();
     let mut shutdown = supervisor.token();
     supervisor.spawn("follow", async move {
         let follows = async {
             loop {
-                let ended = call::projections(&home, |shown| tell.send(Some(Arc::new(shown))).is_ok()).await;
-                if let Err(call::CallError::Broken(why)) = ended {
+                let ended = call::projections(&home, |shown| tell.send(Heard::Shows(Arc::new(shown))).is_ok()).await;
+                if let Err(call::CallError::Broken(why)) = &ended {
                     tracing::debug!("the driver is not followed: {why}");
                 }
-                tell.send_if_modified(|last| last.take().is_some());
+                let heard = if matches!(ended, Err(call::CallError::Silent)) { Heard::Silence } else { Heard::Nothing };
+                tell.send_if_modified(|last| std::mem::replace(last, heard.clone()) != heard);
                 tokio::time::sleep(AGAIN).await;
             }
         };

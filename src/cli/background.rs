@@ -3,23 +3,26 @@
 use std::path::Path;
 use std::time::Duration;
 
+use serde_json::json;
+
 use super::{Failure, Named, drive, out};
 use crate::boot::background::{self, DRIVES, Detached, READY, WAITS};
 use crate::boot::{Engine, Ground, How, Place, Seat};
 use crate::model::tempo::Tempo;
+use crate::paths::Home;
 use crate::store::lock::{Holder, Kind, holder};
 
 /// Starts a driver that goes on after this command has ended.
 ///
 /// # Errors
 /// Another process drives, nothing is left to drive, or it does not start.
-pub fn start(place: &Named<'_>, tempo: Tempo, stay: bool) -> Result<(), Failure> {
+pub fn start(place: &Named<'_>, tempo: Tempo, stay: bool, json: bool) -> Result<(), Failure> {
     let ground = Ground::of(place)?;
     drive::tell_problems(&ground);
     ground.refuse_if_driven()?;
     let runs = ground.glance().runs;
     if !stay && runs.iter().all(drive::is_over) {
-        return out::line(&drive::left(&runs)?);
+        return tell(None, &ground.home, &drive::left(&runs)?, json);
     }
     let tmux = ground.transports().tmux.named;
     let pid = wait_for(async {
@@ -28,23 +31,36 @@ pub fn start(place: &Named<'_>, tempo: Tempo, stay: bool) -> Result<(), Failure>
     })?
     .map_err(Failure::refused)?;
     let (home, back) = (ground.home.root().display(), ground.home.command(""));
-    out::line(&out::plain(&format!("process {pid} drives {home} in the background; `{back}` comes back to it")))
+    tell(
+        Some(pid),
+        &ground.home,
+        &format!("process {pid} drives {home} in the background; `{back}` comes back to it"),
+        json,
+    )
+}
+
+/// Which process it is about, if there is one, and what is to be said.
+fn tell(pid: Option<u32>, home: &Home, words: &str, json: bool) -> Result<(), Failure> {
+    if json {
+        return out::json(&json!({"pid": pid, "home": home.root().display().to_string(), "says": words}));
+    }
+    out::line(&out::plain(words))
 }
 
 /// Ends a driver in the background; one in the foreground is left alone.
 ///
 /// # Errors
 /// Somebody sits in front of the driver, or it does not end.
-pub fn stop(home: Option<&Path>) -> Result<(), Failure> {
+pub fn stop(home: Option<&Path>, json: bool) -> Result<(), Failure> {
     let ground = Ground::find(home)?;
     let place = ground.home.root().display();
     if let Some(claim) = background::driver(&ground.home) {
         wait_for(background::end(&ground.home, &claim))?.map_err(Failure::refused)?;
         let words = format!("process {} has ended; the runs of {place} wait for the next start", claim.pid);
-        return out::line(&out::plain(&words));
+        return tell(Some(claim.pid), &ground.home, &words, json);
     }
     match holder(&ground.home) {
-        Ok(Holder::Nobody) => out::line(&out::plain(&format!("nobody drives {place}"))),
+        Ok(Holder::Nobody) => tell(None, &ground.home, &format!("nobody drives {place}"), json),
         Ok(Holder::Process(Some(claim))) if claim.kind == Kind::Foreground => {
             Err(Failure::refused(format!("process {} drives {place} in the foreground: end it there", claim.pid)))
         }

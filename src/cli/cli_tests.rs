@@ -63,7 +63,7 @@ fn mistakes_are_one_line_and_code_2() {
         (&["--home", "run", "run", "verify"], "trellis run verify --help says"),
         (
             &["session"],
-            "trellis session needs one of new, list, reach, transcript, rename, put-away, take-back, bring-back, send; trellis",
+            "trellis session needs one of new, list, show, reach, transcript, rename, put-away, take-back, bring-back, send; trellis",
         ),
         (&["verdict"], "trellis verdict --help says"),
     ];
@@ -110,4 +110,26 @@ fn what_the_help_does_not_list_is_not_proposed() {
     assert!(failure.message.contains("'status'"), "{}", failure.message);
     let Err(Ok(help)) = said(&["demo", "--help"]) else { panic!() };
     assert!(help.split_whitespace().collect::<Vec<_>>().join(" ").contains("a folder of its own"), "{help}");
+}
+
+/// What can be ordered over the socket can be ordered by a command, and the other way round.
+#[test]
+fn every_control_is_a_command_of_runs_and_of_pairs_where_they_have_it() {
+    use crate::serve::routes::{CONTROLS, SESSION_ORDERS};
+    let top = Cli::command();
+    // Making, looking, settings and removal have methods of their own there.
+    let own = ["start", "list", "show", "verify", "edit", "delete"];
+    for (group, wanted) in [
+        ("run", CONTROLS.iter().map(|spec| spec.word).collect::<Vec<_>>()),
+        ("pair", CONTROLS.iter().filter(|spec| spec.of_pairs).map(|spec| spec.word).collect()),
+        ("session", SESSION_ORDERS.iter().map(|(word, _)| *word).collect()),
+    ] {
+        let own = if group == "session" { &["new", "list", "show", "transcript"][..] } else { &own[..] };
+        let commands = top.find_subcommand(group).unwrap().get_subcommands().map(clap::Command::get_name);
+        let mut commands: Vec<&str> = commands.filter(|name| !own.contains(name)).collect();
+        let mut wanted = wanted;
+        commands.sort_unstable();
+        wanted.sort_unstable();
+        assert_eq!(commands, wanted, "{group}");
+    }
 }

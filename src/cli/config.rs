@@ -2,6 +2,8 @@
 
 use std::path::Path;
 
+use serde_json::json;
+
 use super::{Failure, out};
 use crate::boot;
 use crate::config::DEFAULT_FILE;
@@ -12,9 +14,12 @@ use crate::store::home_files::write_new;
 ///
 /// # Errors
 /// There is a file already, or it cannot be written.
-pub fn init(home: Option<&Path>) -> Result<(), Failure> {
+pub fn init(home: Option<&Path>, json: bool) -> Result<(), Failure> {
     let home = located(home)?;
     write_new(&home.config(), DEFAULT_FILE).map_err(|error| Failure::refused(error.to_string()))?;
+    if json {
+        return out::json(&json!({"file": home.config().display().to_string()}));
+    }
     out::line(&out::plain(&format!("{} holds every setting as a comment", home.config().display())))
 }
 
@@ -22,16 +27,19 @@ pub fn init(home: Option<&Path>) -> Result<(), Failure> {
 ///
 /// # Errors
 /// There is one.
-pub fn check(home: Option<&Path>) -> Result<(), Failure> {
+pub fn check(home: Option<&Path>, json: bool) -> Result<(), Failure> {
     let home = located(home)?;
     let problems = boot::problems(&home);
+    let files = [home.config(), home.keymap(), home.theme()];
+    let there: Vec<String> = files.iter().filter(|file| file.exists()).map(|file| file.display().to_string()).collect();
+    if json {
+        out::json(&json!({"files": there, "problems": problems}))?;
+        return if problems.is_empty() { Ok(()) } else { Err(Failure::said()) };
+    }
     for problem in &problems {
         out::line(&out::plain(problem))?;
     }
     if problems.is_empty() {
-        let files = [home.config(), home.keymap(), home.theme()];
-        let there: Vec<String> =
-            files.iter().filter(|file| file.exists()).map(|file| file.display().to_string()).collect();
         let words = if there.is_empty() {
             format!("there are no settings in {}; the defaults count", home.root().display())
         } else {

@@ -27,7 +27,7 @@ use crate::ui::parting;
 /// The home is not a demo's, another process plays it, or, without a dashboard, the run did not complete.
 pub fn demo(home: Option<&Path>, args: &DemoArgs) -> Result<(), Failure> {
     if args.list {
-        return list();
+        return list(args.json);
     }
     let script = Chosen::of(args)?;
     if !args.headless {
@@ -77,12 +77,17 @@ fn tell_home(is_own: bool, root: &Path) {
     }
 }
 
-fn list() -> Result<(), Failure> {
+fn list(json: bool) -> Result<(), Failure> {
+    let mut rows = Vec::new();
     for scene in SCENES {
         let script = scene.script().map_err(Failure::internal)?;
-        out::line(&format!("{:<14}{}", scene.name, script.about))?;
+        if json {
+            rows.push(serde_json::json!({"scene": scene.name, "about": script.about}));
+        } else {
+            out::line(&format!("{:<14}{}", scene.name, script.about))?;
+        }
     }
-    Ok(())
+    if json { out::json(&rows) } else { Ok(()) }
 }
 
 /// The script that was asked for.

@@ -10,7 +10,7 @@ use serde_json::Value;
 
 use super::{Failure, out, since};
 use crate::boot::Ground;
-use crate::call::{self, CallError};
+use crate::call;
 
 /// Between two looks at the files while nobody answers.
 const A_MOMENT: Duration = Duration::from_millis(300);
@@ -25,6 +25,9 @@ pub struct EventsArgs {
     /// [default: all that are kept; with --follow those that come].
     #[arg(long, value_name = "N|TIME", value_parser = since_of)]
     pub since: Option<Since>,
+    /// As JSON, which they are in any case.
+    #[arg(long)]
+    pub json: bool,
 }
 
 /// From where on.
@@ -84,11 +87,10 @@ fn follow(ground: &Ground, newest: u64) -> Result<(), Failure> {
                 failed = out::json(&event).err();
                 failed.is_none()
             });
-            match told.await {
-                Ok(true) => return,
-                // The driver has ended, or nobody drives: what it still wrote stands in the files.
-                Ok(false) | Err(CallError::Nobody | CallError::Broken(_)) => {}
+            if let Ok(true) = told.await {
+                return;
             }
+            // The driver has ended, or nobody drives: what it still wrote stands in the files.
             for event in ground.events().iter().filter(|event| event.seq > last) {
                 failed = out::json(event).err();
                 if failed.is_some() {

@@ -4,6 +4,7 @@ use std::io::{self, BufRead as _, IsTerminal as _, Write as _};
 use std::path::{Path, PathBuf};
 
 use clap::{Args, Subcommand};
+use serde_json::{Value, json};
 use similar::TextDiff;
 
 use super::{AgentArg, Failure, out};
@@ -26,6 +27,9 @@ pub enum HooksCommand {
         /// The agent's own folder [default: $CLAUDE_CONFIG_DIR or ~/.claude; $CODEX_HOME or ~/.codex].
         #[arg(long, value_name = "DIR", requires = "agent")]
         home_of_agent: Option<PathBuf>,
+        /// As JSON.
+        #[arg(long)]
+        json: bool,
     },
     /// Take trellis's own entries out again, in the same way.
     Remove(HooksArgs),
@@ -43,6 +47,9 @@ pub struct HooksArgs {
     /// Write without asking.
     #[arg(long)]
     pub yes: bool,
+    /// What was done as JSON.
+    #[arg(long, requires = "yes")]
+    pub json: bool,
 }
 
 /// Does what is asked.
@@ -53,11 +60,14 @@ pub fn hooks(home: Option<&Path>, command: HooksCommand) -> Result<(), Failure> 
     match command {
         HooksCommand::Install(args) => install(home, &args),
         HooksCommand::Remove(args) => remove(home, &args),
-        HooksCommand::Status { agent, home_of_agent } => {
+        HooksCommand::Status { agent, home_of_agent, json } => {
             let agents = agent.map_or_else(|| vec![AgentArg::Claude, AgentArg::Codex], |agent| vec![agent]);
-            agents.into_iter().try_for_each(|agent| {
-                status(home, &HooksArgs { agent, home_of_agent: home_of_agent.clone(), yes: false })
-            })
+            let mut rows = Vec::new();
+            for agent in agents {
+                let of = HooksArgs { agent, home_of_agent: home_of_agent.clone(), yes: false, json };
+                rows.extend(status(home, &of)?);
+            }
+            if json { out::json(&rows) } else { Ok(()) }
         }
     }
 }
@@ -69,25 +79,33 @@ enum Change {
     Remove,
 }
 
-/// Says whether trellis's hooks stand there.
+/// Says whether trellis's hooks stand there; as JSON it is given back.
 ///
 /// # Errors
 /// The settings cannot be understood.
-pub fn status(home: Option<&Path>, args: &HooksArgs) -> Result<(), Failure> {
+pub fn status(home: Option<&Path>, args: &HooksArgs) -> Result<Option<Value>, Failure> {
     let ground = Ground::find(home)?;
     let agent = Agent::from(args.agent);
     let settings = read(&ground, args)?;
     let there = settings.installed().map_err(|error| Failure::refused(error.to_string()))?;
     let path = settings.path.display();
-    let Some((_, command)) = there.first() else {
-        return out::line(&out::plain(&format!("{agent}: no hooks of trellis in {path}")));
-    };
     let events: Vec<&str> = there.iter().map(|(event, _)| event.as_str()).collect();
     let wanted = command_of(&ground, home, agent)?;
     let is_current = there.iter().all(|(_, command)| *command == wanted)
         && events.len() == crate::transcript::hooks::events(agent).len();
+    let command = there.first().map(|(_, command)| command);
+    if args.json {
+        return Ok(Some(json!({
+            "agent": agent, "file": path.to_string(), "events": events, "command": command, "current": is_current,
+        })));
+    }
+    let Some(command) = command else {
+        out::line(&out::plain(&format!("{agent}: no hooks of trellis in {path}")))?;
+        return Ok(None);
+    };
     let more = if is_current { "" } else { "; another trellis or an older form: install replaces them" };
-    out::line(&out::plain(&format!("{agent}: hooks for {} in {path} run {command}{more}", events.join(", "))))
+    out::line(&out::plain(&format!("{agent}: hooks for {} in {path} run {command}{more}", events.join(", "))))?;
+    Ok(None)
 }
 
 /// Puts them in.
@@ -117,15 +135,26 @@ fn change(home: Option<&Path>, args: &HooksArgs, change: Change) -> Result<(), F
     };
     let old = settings.text.as_deref().unwrap_or_default();
     let path = out::plain(&settings.path.display().to_string());
+    let done = |changed: bool, copy: Option<&Path>| {
+        let copy = copy.map(|copy| copy.display().to_string());
+        out::json(
+            &json!({"agent": agent, "file": settings.path.display().to_string(), "changed": changed, "copy": copy}),
+        )
+    };
+    if text == old && args.json {
+        return done(false, None);
+    }
     if text == old {
         return out::line(match change {
             Change::Install => "nothing to do: the hooks stand there already",
             Change::Remove => "nothing to do: there are no hooks of trellis",
         });
     }
-    out::line(&path)?;
-    for line in difference(old, &text) {
-        out::line(&out::plain(&line))?;
+    if !args.json {
+        out::line(&path)?;
+        for line in difference(old, &text) {
+            out::line(&out::plain(&line))?;
+        }
     }
     settings.may_write().map_err(refused)?;
     if !args.yes && !agreed()? {
@@ -133,6 +162,9 @@ fn change(home: Option<&Path>, args: &HooksArgs, change: Change) -> Result<(), F
     }
     let stamp = clock::now().strftime("%Y%m%d-%H%M%S").to_string();
     let copy = settings.write(&text, &stamp).map_err(refused)?;
+    if args.json {
+        return done(true, copy.as_deref());
+    }
     let copy = copy.map(|copy| format!("; the old one is {}", copy.display())).unwrap_or_default();
     out::line(&out::plain(&format!("written{copy}")))?;
     match (change, agent) {

@@ -22,7 +22,10 @@ pub fn man(page: &str) -> Result<(), Failure> {
 ///
 /// # Errors
 /// The output refuses.
-pub fn list() -> Result<(), Failure> {
+pub fn list(json: bool) -> Result<(), Failure> {
+    if json {
+        return out::json(&pages().into_iter().map(|(name, _)| name).collect::<Vec<_>>());
+    }
     pages().iter().try_for_each(|(name, _)| out::line(name))
 }
 

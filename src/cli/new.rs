@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use clap::Args;
+use serde_json::json;
 
 use super::drive::tell_problems;
 use super::order::asked;
@@ -53,6 +54,9 @@ pub struct NewArgs {
     /// A name in trellis.
     #[arg(long, value_name = "NAME")]
     pub name: Option<String>,
+    /// As JSON: id, kind, note, how far it came, and where.
+    #[arg(long)]
+    pub json: bool,
 }
 
 /// Starts a session and says how far it came: up, waiting for a person, or not to be started.
@@ -62,13 +66,13 @@ pub struct NewArgs {
 pub fn new(place: &Named<'_>, args: NewArgs) -> Result<(), Failure> {
     let ground = Ground::of(place)?;
     tell_problems(&ground);
-    let is_named = args.prompt.is_some();
+    let (is_named, json) = (args.prompt.is_some(), args.json);
     let order = order(&ground, args)?;
     // Whoever drives starts it; how far it came is seen there.
     match asked(&ground, &Command::StartSession(order.clone())) {
         Ok(Reply::Done { note, .. }) => {
             out::note(&note);
-            return come_up_there(&ground.home, &note, is_named);
+            return come_up_there(&ground.home, &note, is_named, json);
         }
         Ok(Reply::Refused(refusal)) => return Err(refused(&refusal)),
         Err(CallError::Nobody) => ground.refuse_if_driven()?,
@@ -80,7 +84,7 @@ pub fn new(place: &Named<'_>, args: NewArgs) -> Result<(), Failure> {
             Reply::Done { note, .. } => out::note(&note),
             Reply::Refused(refusal) => return Err(refused(&refusal)),
         }
-        come_up(&engine, is_named).await
+        come_up(&engine, is_named, json).await
     });
     engine.finish().and(outcome)
 }
@@ -117,17 +121,17 @@ fn order(ground: &Ground, args: NewArgs) -> Result<NewSession, Failure> {
 }
 
 /// Waits until the agent is up, asks something, or has ended; then says so with its session.
-async fn come_up(engine: &Engine, is_named: bool) -> Result<(), Failure> {
+async fn come_up(engine: &Engine, is_named: bool, json: bool) -> Result<(), Failure> {
     stage(engine, PATIENCE, |stage| is_told(stage, is_named)).await?;
     stage(engine, NAMED_WITHIN, |stage| stage != LaunchStage::Unnamed).await?;
     match engine.handle.projection().launches.last().cloned() {
-        Some(launch) => told(&launch),
+        Some(launch) => told(&launch, json),
         None => Err(Failure::internal("the start was forgotten")),
     }
 }
 
 /// The same where another process drives: what it shows of the start is followed.
-fn come_up_there(home: &Home, note: &str, is_named: bool) -> Result<(), Failure> {
+fn come_up_there(home: &Home, note: &str, is_named: bool, json: bool) -> Result<(), Failure> {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
     let runtime = runtime.map_err(|error| Failure::internal(format!("can't start the runtime: {error}")))?;
     let mut seen: Option<LaunchView> = None;
@@ -136,7 +140,7 @@ fn come_up_there(home: &Home, note: &str, is_named: bool) -> Result<(), Failure>
         stage_there(home, note, &mut seen, NAMED_WITHIN, |stage| stage != LaunchStage::Unnamed).await;
     });
     match seen {
-        Some(launch) => told(&launch),
+        Some(launch) => told(&launch, json),
         // It drives no more, or is of another version: what it answered is all that is known.
         None => Ok(()),
     }
@@ -174,9 +178,12 @@ const fn is_told(stage: LaunchStage, is_named: bool) -> bool {
     }
 }
 
-fn told(launch: &LaunchView) -> Result<(), Failure> {
+fn told(launch: &LaunchView, json: bool) -> Result<(), Failure> {
     match launch.stage {
         LaunchStage::Ended => Err(Failure::refused(launch.words.clone())),
+        stage if json => out::json(&json!({
+            "id": launch.session.to_string(), "kind": "session", "note": launch.words, "stage": stage, "place": launch.place,
+        })),
         _ => out::line(&out::plain(&words(launch))),
     }
 }

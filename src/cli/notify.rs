@@ -2,6 +2,8 @@
 
 use std::path::Path;
 
+use serde_json::{Value, json};
+
 use super::{Failure, out};
 use crate::boot::{self, Outcome};
 use crate::paths::Home;
@@ -14,23 +16,31 @@ const TRIED: &str = "notify_tried";
 ///
 /// # Errors
 /// A way that is configured did not work, or there is none at all.
-pub fn test(home: Option<&Path>) -> Result<(), Failure> {
+pub fn test(home: Option<&Path>, json: bool) -> Result<(), Failure> {
     let ground = boot::Ground::find(home)?;
     super::drive::tell_problems(&ground);
     let (mut used, mut failed) = (0, 0);
+    let mut rows: Vec<Value> = Vec::new();
     for tried in boot::test_ways(&ground)? {
-        let words = match &tried.outcome {
+        let (outcome, mark, words) = match &tried.outcome {
             Outcome::Used(words) => {
                 used += 1;
-                format!("yes  {words}")
+                ("used", "yes ", words)
             }
-            Outcome::Left(why) => format!("no   {why}"),
+            Outcome::Left(why) => ("left", "no  ", why),
             Outcome::Failed(why) => {
                 failed += 1;
-                format!("FAIL {why}")
+                ("failed", "FAIL", why)
             }
         };
-        out::line(&out::plain(&format!("{:<9}{words}", tried.way)))?;
+        if json {
+            rows.push(json!({"way": tried.way, "outcome": outcome, "says": words}));
+        } else {
+            out::line(&out::plain(&format!("{:<9}{mark} {words}", tried.way)))?;
+        }
+    }
+    if json {
+        out::json(&rows)?;
     }
     match (used, failed) {
         (_, 1..) => Err(Failure::said()),

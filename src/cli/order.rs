@@ -26,7 +26,7 @@ const BY: &str = "command";
 pub struct Of {
     /// Its id, or as much of its beginning as is needed; of a run its name as well.
     pub id: String,
-    /// Only if its revision is still this one, as `view.revision` of the socket and `status --json` say it.
+    /// Only if its revision is still this one, as `view.revision` of the socket, and `status` and `run list` with --json say it.
     #[arg(long, value_name = "N")]
     pub expect: Option<u64>,
     /// The answer as JSON: id, kind and note.
@@ -86,6 +86,8 @@ pub enum Order {
     SendAgain(Of),
     /// Drop the message that did not go out.
     Drop(Of),
+    /// Put the message on the clipboard: you paste it, its transcript proves it.
+    ByHand(Of),
     /// Wait no longer for background agents or a quiet time.
     ForceRelay(Of),
     /// Answer to a relay that waits for your look.
@@ -230,6 +232,7 @@ fn control(order: Order, known: &Map<String, Value>) -> Result<(Of, Control), Fa
         Order::CheckDelivery(of) => (of, Control::CheckDelivery),
         Order::SendAgain(of) => (of, Control::SendAgain),
         Order::Drop(of) => (of, Control::Drop),
+        Order::ByHand(of) => (of, Control::ByHand),
         Order::ForceRelay(of) => (of, Control::ForceRelay),
         Order::Confirm { of, action, text } => {
             let confirm = match (action, text) {

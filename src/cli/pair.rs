@@ -128,7 +128,7 @@ fn list(home: Option<&Path>, all: bool, json: bool) -> Result<(), Failure> {
 
 fn row(pair: &PairRecord) -> Value {
     json!({
-        "id": pair.id, "owner": pair.owner, "state": pair.state, "step": pair.step, "paused_reason": pair.paused_reason,
+        "id": pair.id, "revision": pair.revision, "owner": pair.owner, "state": pair.state, "step": pair.step, "paused_reason": pair.paused_reason,
         "stop_reason": pair.stop_reason, "round_count": pair.round_count, "created_at": pair.created_at,
         "stopped_at": pair.stopped_at, "implementer": pair.implementer, "reviewer": pair.reviewer,
     })

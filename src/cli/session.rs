@@ -1,6 +1,8 @@
 //! `trellis session …`: which sessions there are, how they stand and where, with the ids that `run start` takes; and how
 //! one is reached. Looking is the viewer's; what may be chosen is the driver's judgement.
 
+use std::sync::Arc;
+
 use clap::{Args, Subcommand};
 use jiff::{SignedDuration, Timestamp};
 use serde_json::{Value, json};
@@ -16,7 +18,7 @@ use crate::model::ids::{RecordKey, Role, SessionKey, SessionRef};
 use crate::model::reach::Transport;
 use crate::model::session::{Need, SessionState};
 use crate::model::tempo::Tempo;
-use crate::projection::{SessionView, words};
+use crate::projection::{Projection, SessionView, words};
 use crate::serve::sessions::cut;
 
 /// Older ones that do not live are counted only.
@@ -27,10 +29,7 @@ const LISTED: SignedDuration = SignedDuration::from_hours(7 * 24);
 /// # Errors
 /// The home cannot be read.
 pub fn list(place: &Named<'_>, json: bool) -> Result<(), Failure> {
-    let engine = Engine::watch(Ground::of(place)?, Tempo::REAL)?;
-    let looked = engine.block_on(engine.looked());
-    let finished = engine.finish();
-    let looked = looked?;
+    let (looked, finished) = look(Ground::of(place)?)?;
     let mut sessions: Vec<&SessionView> = looked.sessions.iter().collect();
     // Stable: within each part they stay newest first.
     sessions.sort_by_key(|session| !session.live);
@@ -42,6 +41,39 @@ pub fn list(place: &Named<'_>, json: bool) -> Result<(), Failure> {
         out::line(&out::plain(&line))?;
     }
     finished
+}
+
+/// Says how one stands.
+///
+/// # Errors
+/// There is no such session, or the home cannot be read.
+pub fn show(place: &Named<'_>, of: &OfSession) -> Result<(), Failure> {
+    let ground = Ground::of(place)?;
+    let session = whole(&of.session, &known(&ground, &ground.live_sessions()))?;
+    let (looked, finished) = look(ground)?;
+    let view = looked.sessions.iter().find(|view| view.session.key() == session).ok_or_else(|| {
+        Failure::refused(format!("there is no session {session}; `trellis session list` names those there are"))
+    })?;
+    if of.json {
+        out::json(&as_json(view))?;
+        return finished;
+    }
+    let now = clock::now();
+    let [key, state, age, place, folder] = row(view, now);
+    let mut lines =
+        vec![format!("{key}  {}", words::quoted(&view.title)), format!("{state}, {age} ago, {place}, in {folder}")];
+    lines.extend(Some(words::quoted(&view.fact.because)).filter(|_| !view.fact.because.is_empty()));
+    lines.extend(view.used_by.as_ref().map(|record| format!("a side of {}", record.as_str())));
+    lines.into_iter().try_for_each(|line| out::line(&out::plain(&line)))?;
+    finished
+}
+
+/// Looks at all of them once. The second is how the look ended.
+fn look(ground: Ground) -> Result<(Arc<Projection>, Result<(), Failure>), Failure> {
+    let engine = Engine::watch(ground, Tempo::REAL)?;
+    let looked = engine.block_on(engine.looked());
+    let finished = engine.finish();
+    Ok((looked?, finished))
 }
 
 /// Chooses how a session is reached.
@@ -56,7 +88,7 @@ pub fn reach(place: &Named<'_>, args: ReachArgs) -> Result<(), Failure> {
         WayArg::Tmux => Transport::Tmux,
     };
     let control = SessionControl::Reach { transport, permission_mode: args.permission_mode, model: args.model };
-    give(ground, &args.session, control, false)
+    give(ground, &args.session, control, args.json)
 }
 
 /// `trellis session …`, orders.

@@ -17,7 +17,7 @@ use crate::model::pair::{PairRecord, PauseReason};
 use crate::model::run::{AttemptStatus, RunRecord, RunState, RunStep};
 use crate::projection::phases::{self, Tried};
 use crate::projection::words;
-use crate::projection::{Projection, Standing};
+use crate::projection::{Projection, RunView, Standing};
 
 /// Names the runs of the home, newest first.
 ///
@@ -114,16 +114,20 @@ fn newest_first(loaded: &Loaded) -> Vec<&RunRecord> {
 
 fn row(run: &RunRecord, loaded: &Loaded, now: &Projection) -> Value {
     json!({
-        "id": run.id, "name": run.name, "state": run.state, "step": run.step, "paused_reason": pause(run, loaded),
-        "needs_you": need(run, now),
+        "id": run.id, "revision": view(run, now).map(|view| view.revision), "name": run.name, "state": run.state,
+        "step": run.step, "paused_reason": pause(run, loaded), "needs_you": need(run, now),
         "stop_reason": run.stop_reason, "phases_done": run.phases_done, "created_at": run.created_at,
-        "stopped_at": run.stopped_at, "implementer": run.implementer, "reviewer": run.reviewer,
+        "stopped_at": run.stopped_at, "implementer": run.implementer, "reviewer": run.reviewer, "read_only": null,
     })
 }
 
 /// A record that this version does not drive: its name and why.
 fn foreign_row(other: &ReadOnly) -> Value {
-    json!({"id": other.key.as_str(), "name": other.value.get("name"), "state": null, "read_only": other.sentence()})
+    json!({
+        "id": other.key.as_str(), "revision": null, "name": other.value.get("name"), "state": null, "step": null,
+        "paused_reason": null, "needs_you": null, "stop_reason": null, "phases_done": null, "created_at": null,
+        "stopped_at": null, "implementer": null, "reviewer": null, "read_only": other.sentence(),
+    })
 }
 
 /// Its own pause, or its pair's.
@@ -132,9 +136,13 @@ fn pause(run: &RunRecord, loaded: &Loaded) -> Option<PauseReason> {
     run.paused_reason.or_else(|| pair.and_then(|pair| pair.paused_reason)).filter(|_| run.is_active())
 }
 
+fn view<'a>(run: &RunRecord, now: &'a Projection) -> Option<&'a RunView> {
+    now.runs.iter().find(|view| matches!(&view.key, RecordKey::Run(id) if *id == run.id))
+}
+
 /// What it needs a person for, in the words of the status; `None`: nobody is needed.
 fn need<'a>(run: &RunRecord, now: &'a Projection) -> Option<&'a str> {
-    let view = now.runs.iter().find(|view| view.key == RecordKey::Run(run.id.clone()))?;
+    let view = view(run, now)?;
     (view.standing == Standing::NeedsYou).then_some(view.sentence.as_str())
 }
 

@@ -85,11 +85,12 @@ fn headline(driver: &DriverFact, counts: Counts, is_over: bool) -> String {
         n => format!("{n} runs need you"),
     };
     let who = match driver {
-        DriverFact::Elsewhere { pid: Some(pid), background: true } => format!("process {pid} drives in the background"),
-        DriverFact::Elsewhere { pid: Some(pid), .. } => format!("process {pid} drives"),
-        DriverFact::Elsewhere { pid: None, .. } => "another process drives".to_owned(),
+        DriverFact::Elsewhere { background: true, .. } => {
+            format!("{} drives in the background", driver.who().unwrap_or_default())
+        }
+        DriverFact::Elsewhere { .. } => format!("{} drives", driver.who().unwrap_or_default()),
         _ if is_over => "nothing is left to drive".to_owned(),
-        DriverFact::Here | DriverFact::Starting | DriverFact::Nobody => {
+        DriverFact::Here | DriverFact::Starting | DriverFact::Silent { .. } | DriverFact::Nobody => {
             "nobody drives: trellis or trellis drive goes on".to_owned()
         }
     };
@@ -99,7 +100,9 @@ fn headline(driver: &DriverFact, counts: Counts, is_over: bool) -> String {
 
 fn value(projection: &Projection, counts: Counts) -> Value {
     let driver = match &projection.driver {
-        DriverFact::Elsewhere { pid, background } => json!({"pid": pid, "background": background}),
+        DriverFact::Elsewhere { pid, background } | DriverFact::Silent { pid, background } => {
+            json!({"pid": pid, "background": background})
+        }
         DriverFact::Here | DriverFact::Starting | DriverFact::Nobody => Value::Null,
     };
     let runs: Vec<Value> = projection
@@ -108,7 +111,7 @@ fn value(projection: &Projection, counts: Counts) -> Value {
         .map(|run| {
             let reason = run.banner.as_ref().and_then(|banner| banner.reason);
             json!({
-                "id": run.key.as_str(), "name": run.name, "state": run.state_word, "standing": run.standing,
+                "id": run.key.as_str(), "revision": run.revision, "name": run.name, "state": run.state_word, "standing": run.standing,
                 "reason": reason, "sentence": run.sentence, "since": run.since, "phase": run.phase,
                 "relays": run.relays, "max_relays": run.max_relays, "stopped_at": run.stopped_at,
                 "read_only": run.read_only,

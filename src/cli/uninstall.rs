@@ -4,6 +4,8 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use serde_json::{Value, json};
+
 use super::{Failure, Named, out};
 use crate::agent::hooks::Settings;
 use crate::agent::scripted::home as demo;
@@ -18,25 +20,30 @@ use crate::store::lock::Kind;
 ///
 /// # Errors
 /// Something drives, the home is none of trellis's or holds more than that, or something cannot be read or removed.
-pub fn uninstall(place: &Named<'_>, yes: bool) -> Result<(), Failure> {
+pub fn uninstall(place: &Named<'_>, yes: bool, as_json: bool) -> Result<(), Failure> {
     let (ground, _) = Ground::at_any_rate(place)?;
     let alone = place.home.is_some();
     let homes = homes(&ground, alone)?;
     let (settings, unclear) = if alone { (Vec::new(), Vec::new()) } else { settings(&ground) };
-    tell(&ground.home, &settings, &unclear, &homes)?;
+    let last = if as_json {
+        Last::Json(value(&ground.home, &settings, &unclear, &homes))
+    } else {
+        tell(&ground.home, &settings, &unclear, &homes)?;
+        Last::Line { alone }
+    };
     if settings.is_empty() && unclear.is_empty() && homes.is_empty() {
         let nothing = format!("there is no home of trellis in {}", show(ground.home.root()));
-        return last(alone, if alone { &nothing } else { "there is nothing of trellis here but the program" });
+        return last.tell(false, if alone { &nothing } else { "there is nothing of trellis here but the program" });
     }
     // Nothing is touched before all of it was looked at.
     let driven = homes.iter().find_map(|(home, _)| boot::refuse_if_driven(home).err());
     match driven {
         Some(driven) if yes => return Err(driven),
-        Some(driven) => return out::line(&out::plain(&format!("nothing was removed: {}", driven.message))),
+        Some(driven) => return last.plainly(&format!("nothing was removed: {}", driven.message)),
         None if yes => {}
         None => {
             let command = ground.home.command("uninstall --yes");
-            return out::line(&out::plain(&format!("nothing was removed: `{command}` removes it")));
+            return last.plainly(&format!("nothing was removed: `{command}` removes it"));
         }
     }
     let stamp = clock::now().strftime("%Y%m%d-%H%M%S").to_string();
@@ -63,19 +70,47 @@ pub fn uninstall(place: &Named<'_>, yes: bool) -> Result<(), Failure> {
     } else {
         format!("; {} stays with what is not trellis's", stays.join(", "))
     };
-    last(alone, &format!("removed{rest}{}", if alone { "" } else { "; what is left is the program" }))?;
+    last.tell(true, &format!("removed{rest}{}", if alone { "" } else { "; what is left is the program" }))?;
     if unclear.is_empty() { Ok(()) } else { Err(Failure::refused("see above: hooks may still stand there")) }
 }
 
-/// The last line: the program cannot know who put it there, and of a home that was named it says nothing of the rest.
-fn last(alone: bool, words: &str) -> Result<(), Failure> {
-    if alone {
-        return out::line(&out::plain(&format!("{words}; `trellis uninstall` names what else is here")));
+/// How the command ends.
+enum Last {
+    /// With a line; `alone`: of a home that was named nothing is said of the rest.
+    Line { alone: bool },
+    /// With everything in one object.
+    Json(Value),
+}
+
+impl Last {
+    /// Whether it was removed, and what is to be said. The program cannot know who put it there.
+    fn tell(self, removed: bool, words: &str) -> Result<(), Failure> {
+        let Self::Line { alone } = self else { return self.object(removed, words) };
+        if alone {
+            return out::line(&out::plain(&format!("{words}; `trellis uninstall` names what else is here")));
+        }
+        let own = own_program().map(|path| show(&path)).unwrap_or_default();
+        out::line(&out::plain(&format!(
+            "{words}, {own}: remove it as you installed it (`cargo uninstall trellis`, your package manager, `rm`)"
+        )))
     }
-    let own = own_program().map(|path| show(&path)).unwrap_or_default();
-    out::line(&out::plain(&format!(
-        "{words}, {own}: remove it as you installed it (`cargo uninstall trellis`, your package manager, `rm`)"
-    )))
+
+    /// That nothing was removed, and why.
+    fn plainly(self, words: &str) -> Result<(), Failure> {
+        match self {
+            Self::Line { .. } => out::line(&out::plain(words)),
+            Self::Json(_) => self.object(false, words),
+        }
+    }
+
+    fn object(self, removed: bool, words: &str) -> Result<(), Failure> {
+        let Self::Json(mut found) = self else { return Ok(()) };
+        if let Some(found) = found.as_object_mut() {
+            found.insert("removed".to_owned(), removed.into());
+            found.insert("says".to_owned(), words.into());
+        }
+        out::json(&found)
+    }
 }
 
 fn show(path: &Path) -> String {
@@ -172,4 +207,20 @@ fn tell(meant: &Home, settings: &[Settings], unclear: &[String], homes: &[(Home,
         }
     }
     Ok(())
+}
+
+/// The same as JSON.
+fn value(meant: &Home, settings: &[Settings], unclear: &[String], homes: &[(Home, Content)]) -> Value {
+    let paths = |paths: &[PathBuf]| paths.iter().map(|path| show(path)).collect::<Vec<_>>();
+    let hooks = settings.iter().map(|settings| {
+        let entries = settings.installed().map_or(0, |ours| ours.len());
+        json!({"file": show(&settings.path), "entries": entries, "copies": paths(&settings.copies())})
+    });
+    let homes = homes.iter().map(|(home, content)| {
+        json!({
+            "home": show(home.root()), "demo": home != meant, "in_use": boot::refuse_if_driven(home).is_err(),
+            "own": paths(&content.own), "stays": paths(&content.strange),
+        })
+    });
+    json!({"hooks": hooks.collect::<Vec<_>>(), "unclear": unclear, "homes": homes.collect::<Vec<_>>()})
 }

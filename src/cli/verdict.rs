@@ -23,8 +23,12 @@ pub fn verdict(args: &VerdictArgs) -> Result<(), Failure> {
     } else {
         verdict::stop_signal(&answer, &signal)
     };
-    out::line(found.word())?;
-    out::line(&out::plain(found.why()))?;
+    if args.json {
+        out::json(&serde_json::json!({"verdict": found.word(), "why": found.why()}))?;
+    } else {
+        out::line(found.word())?;
+        out::line(&out::plain(found.why()))?;
+    }
     if found.is_match() { Ok(()) } else { Err(Failure::said()) }
 }
 

@@ -23,7 +23,7 @@ const SENTENCES: usize = 16;
 ///
 /// # Errors
 /// There is no such run, or the home cannot be opened.
-pub fn watch(home: Option<&Path>, run: Option<&str>) -> Result<(), Failure> {
+pub fn watch(home: Option<&Path>, run: Option<&str>, json: bool) -> Result<(), Failure> {
     let ground = Ground::find(home)?;
     drive::tell_problems(&ground);
     let only = match run {
@@ -32,7 +32,7 @@ pub fn watch(home: Option<&Path>, run: Option<&str>) -> Result<(), Failure> {
     };
     let engine = Engine::watch(ground, Tempo::REAL)?;
     let (_call, calls) = mpsc::channel(1);
-    let said = follow(&engine, only.as_ref(), calls);
+    let said = follow(&engine, only.as_ref(), calls, json);
     quietly(engine, said)
 }
 
@@ -49,7 +49,7 @@ pub fn plain(ground: Ground) -> Result<(), Failure> {
     engine.tell(Seat::Plain);
     let (call, calls) = mpsc::channel(SENTENCES);
     engine.come_back(call);
-    let said = follow(&engine, None, calls);
+    let said = follow(&engine, None, calls, false);
     let waits = engine.handle.projection().runs.iter().filter(|run| !drive::is_over(run)).count();
     let is_asked = matches!(engine.supervisor.reason(), Some(StopReason::Signal(Signal::Interrupt | Signal::Quit)));
     quietly(engine, said)?;
@@ -70,10 +70,18 @@ fn quietly(engine: Engine, said: Result<(), Failure>) -> Result<(), Failure> {
     }
 }
 
-fn follow(engine: &Engine, only: Option<&RecordKey>, mut calls: mpsc::Receiver<Outside>) -> Result<(), Failure> {
+fn follow(
+    engine: &Engine,
+    only: Option<&RecordKey>,
+    mut calls: mpsc::Receiver<Outside>,
+    json: bool,
+) -> Result<(), Failure> {
     let mut lines = Lines::new(only.cloned());
     let zone = TimeZone::system();
     let say = |words: &str| {
+        if json {
+            return out::json(&serde_json::json!({"at": clock::now(), "says": words}));
+        }
         let clock = clock::now().to_zoned_datetime(zone.clone()).strftime("%H:%M:%S").to_string();
         out::line(&out::plain(&format!("{clock} {words}")))
     };

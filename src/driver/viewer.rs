@@ -22,8 +22,20 @@ use crate::projection::{DriverFact, Projection};
 use crate::supervise::Shutdown;
 use jiff::Timestamp;
 
-/// What whoever drives shows, at each change; `None`: nobody tells.
-pub type Theirs = watch::Receiver<Option<Arc<Projection>>>;
+/// What is heard of whoever drives.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub enum Heard {
+    /// Nobody tells what it shows.
+    #[default]
+    Nothing,
+    /// It has a socket, and has not answered for some seconds.
+    Silence,
+    /// This is what it shows.
+    Shows(Arc<Projection>),
+}
+
+/// The same at each change.
+pub type Theirs = watch::Receiver<Heard>;
 
 /// How often the records are read anew while nobody tells what it shows.
 const PERIOD: Duration = Duration::from_millis(500);
@@ -193,6 +205,7 @@ pub async fn view<S: Shelf, T: Transcripts, A: Agents>(
 ) -> Ended {
     let Edges { mut outcomes, mut hints } = edges;
     let (mut has_outcomes, mut has_hints, mut has_theirs) = (true, true, true);
+    let mut is_silent = false;
     let mut again = tokio::time::interval(PERIOD);
     again.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Delay);
     loop {
@@ -232,10 +245,12 @@ pub async fn view<S: Shelf, T: Transcripts, A: Agents>(
             },
             told = theirs.changed(), if has_theirs => {
                 has_theirs = told.is_ok();
-                let theirs = theirs.borrow_and_update().clone().filter(|_| has_theirs);
-                hear(&mut core, theirs, &line, now);
+                let heard = theirs.borrow_and_update().clone();
+                is_silent = has_theirs && heard == Heard::Silence;
+                let shown = if let Heard::Shows(shown) = heard { Some(shown).filter(|_| has_theirs) } else { None };
+                hear(&mut core, shown, is_silent, &line, now);
             }
-            _ = again.tick(), if !core.follows() => look_again(&mut core, &line, now),
+            _ = again.tick(), if !core.follows() => look_again(&mut core, is_silent, &line, now),
         }
         // What this process finds out is no event of the home: those come from its driver.
         drop(core.take_events());
@@ -248,9 +263,13 @@ pub async fn view<S: Shelf, T: Transcripts, A: Agents>(
     }
 }
 
-fn look_again<S: Shelf, T: Transcripts, A: Agents>(core: &mut Core<ReadRecords<S>, T, A>, line: &Line, now: Timestamp) {
-    let driver = core.ports().0.shelf.driver();
-    core.driven_by(driver);
+fn look_again<S: Shelf, T: Transcripts, A: Agents>(
+    core: &mut Core<ReadRecords<S>, T, A>,
+    is_silent: bool,
+    line: &Line,
+    now: Timestamp,
+) {
+    see_who_drives(core, is_silent);
     if core.ports().0.refresh() {
         core.reload(now);
     }
@@ -258,24 +277,29 @@ fn look_again<S: Shelf, T: Transcripts, A: Agents>(core: &mut Core<ReadRecords<S
     core.input(Input::Tick, now);
 }
 
+fn see_who_drives<S: Shelf, T: Transcripts, A: Agents>(core: &mut Core<ReadRecords<S>, T, A>, is_silent: bool) {
+    let driver = core.ports().0.shelf.driver();
+    core.driven_by(if is_silent { driver.silent() } else { driver });
+}
+
 /// Whoever drives tells what it shows, or has ceased to.
 fn hear<S: Shelf, T: Transcripts, A: Agents>(
     core: &mut Core<ReadRecords<S>, T, A>,
     theirs: Option<Arc<Projection>>,
+    is_silent: bool,
     line: &Line,
     now: Timestamp,
 ) {
     let follows = theirs.is_some();
     if follows != core.follows() {
-        let driver = core.ports().0.shelf.driver();
-        core.driven_by(driver);
+        see_who_drives(core, is_silent);
     }
     core.follow(theirs, now);
     if follows {
         read_anew(core, now);
         hand_on_events(core, line);
     } else {
-        look_again(core, line, now);
+        look_again(core, is_silent, line, now);
     }
 }
 

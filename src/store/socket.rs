@@ -94,12 +94,27 @@ impl Drop for Socket {
     }
 }
 
-/// A line to whoever listens on a home's socket.
-///
-/// # Errors
-/// Nobody listens, or it may not be reached.
-pub fn connect(home: &Home) -> io::Result<UnixStream> {
-    named(&home.socket(), |name| UnixStream::connect(name))
+/// A name under which a home's socket is reached, as long as this is kept.
+#[derive(Debug)]
+pub struct Name {
+    path: PathBuf,
+    _folder: Option<File>,
+}
+
+impl Name {
+    /// Of a home.
+    ///
+    /// # Errors
+    /// The home is not there, or the name is too long here.
+    pub fn of(home: &Home) -> io::Result<Self> {
+        fitting(&home.socket())
+    }
+
+    /// It fits.
+    #[must_use]
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
 }
 
 /// An empty folder that nobody else may look into.
@@ -137,14 +152,20 @@ fn answers(path: &Path) -> bool {
     asked.is_ok_and(|count| count > 0)
 }
 
-/// Does something with a name that fits: one that is too long is reached through its open folder, where there is a way.
+/// Does something with a name that fits.
 fn named<T>(path: &Path, work: impl FnOnce(&Path) -> io::Result<T>) -> io::Result<T> {
+    work(fitting(path)?.path())
+}
+
+/// A name that is too long is reached through its open folder, where there is a way.
+fn fitting(path: &Path) -> io::Result<Name> {
     if path.as_os_str().len() <= LONGEST {
-        return work(path);
+        return Ok(Name { path: path.to_owned(), _folder: None });
     }
     let (Some(folder), Some(name), true) = (path.parent(), path.file_name(), Path::new(OPEN_FOLDERS).is_dir()) else {
         return Err(io::ErrorKind::InvalidFilename.into());
     };
     let folder = File::open(folder)?;
-    work(&Path::new(OPEN_FOLDERS).join(folder.as_raw_fd().to_string()).join(name))
+    let path = Path::new(OPEN_FOLDERS).join(folder.as_raw_fd().to_string()).join(name);
+    Ok(Name { path, _folder: Some(folder) })
 }

@@ -78,9 +78,9 @@ fn driver(fact: &DriverFact) -> Option<String> {
     Some(match fact {
         DriverFact::Starting => return None,
         DriverFact::Here => "this process drives".to_owned(),
-        DriverFact::Elsewhere { pid: Some(pid), background: true } => format!("process {pid} drives in the background"),
-        DriverFact::Elsewhere { pid: Some(pid), .. } => format!("process {pid} drives"),
-        DriverFact::Elsewhere { pid: None, .. } => "another process drives".to_owned(),
+        DriverFact::Elsewhere { background: true, .. } => format!("{} drives in the background", fact.who()?),
+        DriverFact::Elsewhere { .. } => format!("{} drives", fact.who()?),
+        DriverFact::Silent { .. } => format!("{}; nothing goes on", fact.refuses()?),
         DriverFact::Nobody => "nobody drives".to_owned(),
     })
 }

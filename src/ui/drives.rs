@@ -4,7 +4,7 @@
 use std::sync::Arc;
 
 use crate::model::growing::Growing;
-use crate::projection::{DriverFact, Projection, RunView, Standing};
+use crate::projection::{DriverFact, Projection, RunView, Standing, wakes};
 
 use super::action::Action;
 use super::app::{App, Effect};
@@ -13,13 +13,24 @@ use super::order::is_over;
 
 /// What came from whoever drives, or from the disk where nobody does: there no run goes, waits or ends a limit by itself.
 pub(super) fn as_driven(projection: Arc<Projection>, keymap: &Keymap) -> Arc<Projection> {
-    if projection.driver != DriverFact::Nobody {
-        return projection;
-    }
-    let key = key_of(keymap);
+    let why = match &projection.driver {
+        DriverFact::Nobody => {
+            let key = key_of(keymap);
+            Still {
+                sentence: format!("nobody drives, {key} takes over"),
+                who: "nobody drives this run".to_owned(),
+                what: format!("{key} takes over, then it goes on"),
+            }
+        }
+        silent @ DriverFact::Silent { pid, .. } => {
+            let sentence = format!("{} does not answer", silent.who().unwrap_or_default());
+            Still { who: sentence.clone(), sentence, what: format!("suspended, or hangs: {}", wakes(*pid)) }
+        }
+        DriverFact::Here | DriverFact::Starting | DriverFact::Elsewhere { .. } => return projection,
+    };
     let mut projection = Arc::unwrap_or_clone(projection);
     let runs =
-        projection.runs.shares().map(|run| if seems_to_go(run) { stands_still(run, &key) } else { Arc::clone(run) });
+        projection.runs.shares().map(|run| if seems_to_go(run) { stands_still(run, &why) } else { Arc::clone(run) });
     projection.runs = Growing::of_shared(runs.collect::<Vec<_>>());
     Arc::new(projection)
 }
@@ -28,15 +39,22 @@ fn seems_to_go(run: &RunView) -> bool {
     !is_over(run) && matches!(run.standing, Standing::Going | Standing::Waits | Standing::Limit)
 }
 
-fn stands_still(run: &RunView, key: &str) -> Arc<RunView> {
+/// Why no run goes on.
+struct Still {
+    sentence: String,
+    who: String,
+    what: String,
+}
+
+fn stands_still(run: &RunView, why: &Still) -> Arc<RunView> {
     let mut run = run.clone();
     run.standing = Standing::Paused;
     "not driven".clone_into(&mut run.state_word);
-    run.sentence = format!("nobody drives, {key} takes over");
+    run.sentence.clone_from(&why.sentence);
     run.first_wait = false;
     std::mem::take(&mut run.wait);
-    "nobody drives this run".clone_into(&mut run.wait.who);
-    run.wait.what = format!("{key} takes over, then it goes on");
+    run.wait.who.clone_from(&why.who);
+    run.wait.what.clone_from(&why.what);
     Arc::new(run)
 }
 
@@ -51,7 +69,12 @@ impl App {
     pub fn only_looks(&self) -> Option<String> {
         match &self.projection.driver {
             DriverFact::Nobody => Some(format!("nobody drives this home: {} takes over", self.takes_over())),
-            driver => driver.refuses().filter(|_| !self.projection.takes_orders),
+            _ if self.projection.takes_orders => None,
+            driver @ DriverFact::Elsewhere { background: true, .. } => {
+                let who = driver.who().unwrap_or_default();
+                Some(format!("{who} drives in the background: {} takes over", self.takes_over()))
+            }
+            driver => driver.refuses(),
         }
     }
 
@@ -64,11 +87,14 @@ impl App {
     /// Why this process cannot be made the driver.
     pub(super) fn why_not_take_over(&self) -> Option<String> {
         match &self.projection.driver {
-            DriverFact::Nobody | DriverFact::Elsewhere { background: true, .. } => None,
+            DriverFact::Nobody
+            | DriverFact::Elsewhere { background: true, .. }
+            | DriverFact::Silent { background: true, .. } => None,
+            silent @ DriverFact::Silent { .. } => silent.refuses(),
             DriverFact::Here => Some("this process drives already".to_owned()),
             DriverFact::Starting => Some("still starting: try again in a moment".to_owned()),
-            DriverFact::Elsewhere { pid, .. } => {
-                let who = pid.map_or_else(|| "another process".to_owned(), |pid| format!("process {pid}"));
+            driver @ DriverFact::Elsewhere { .. } => {
+                let who = driver.who().unwrap_or_default();
                 Some(format!("{who} drives, and somebody sits in front of it: quit it there (q) first"))
             }
         }

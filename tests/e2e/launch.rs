@@ -140,7 +140,7 @@ fn where_another_process_drives_that_one_starts_the_agent() {
     terminal.trellis("");
     terminal.wait_for("No run yet");
     let output = Command::new(crate::terminal::program())
-        .args(["session", "new", "--agent", "claude", "--home"])
+        .args(["session", "new", "--agent", "claude", "--json", "--home"])
         .arg(terminal.home())
         .env_clear()
         .env("PATH", "/usr/bin:/bin")
@@ -152,5 +152,6 @@ fn where_another_process_drives_that_one_starts_the_agent() {
     // It ends when the agent is up, not when its window is open.
     let came = String::from_utf8_lossy(&output.stdout).into_owned();
     assert!(came.contains("claude is up in %1"), "{came}{said}");
+    crate::shapes::is_as_the_manual_says("session new", &came);
     terminal.wait("the start", |_| starts(&terminal).len() == 1);
 }

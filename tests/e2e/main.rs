@@ -37,6 +37,7 @@ mod saves;
 mod scenes;
 mod sealed;
 mod served;
+mod shapes;
 mod signals;
 mod stuck;
 mod telling;

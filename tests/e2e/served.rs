@@ -5,6 +5,7 @@ use std::fs;
 use std::io::{BufRead as _, BufReader};
 use std::path::Path;
 use std::process::{Command, Output, Stdio};
+use std::time::{Duration, Instant};
 
 use serde_json::Value;
 use trellis::paths::Home;
@@ -96,18 +97,21 @@ fn the_story_of_the_manual_by_the_commands() {
 }
 
 /// A home in which nobody drives and a run waits: the demo's, given up at once.
-struct Left {
-    folder: tempfile::TempDir,
-    run: String,
+pub struct Left {
+    pub folder: tempfile::TempDir,
+    pub run: String,
+    /// The demo's own run, which has ended.
+    pub done: String,
 }
 
 impl Left {
-    fn new() -> Self {
+    pub fn new() -> Self {
         let folder = tempfile::tempdir().unwrap();
         let home = folder.path().join("home");
         let demo = trellis(&home).args(["demo", "--headless", "--speed", "50"]).output().unwrap();
         assert!(demo.status.success());
-        let left = Self { folder, run: String::new() };
+        let mut left = Self { folder, run: String::new(), done: String::new() };
+        left.json(&["run", "list", "--json"])[0]["id"].as_str().unwrap().clone_into(&mut left.done);
         let sessions = left.json(&["session", "list", "--json"]);
         let of = |agent: &str| {
             let fits = |session: &&Value| {
@@ -122,8 +126,26 @@ impl Left {
         Self { run, ..left }
     }
 
-    fn ask(&self, words: &[&str]) -> Output {
-        trellis(&self.folder.path().join("home")).args(words).output().unwrap()
+    pub fn ask(&self, words: &[&str]) -> Output {
+        self.command(words).output().unwrap()
+    }
+
+    pub fn command(&self, words: &[&str]) -> Command {
+        let mut command = trellis(&self.folder.path().join("home"));
+        // Not below the home of trellis: that is to be nobody's.
+        command.env("HOME", self.folder.path()).args(words);
+        command
+    }
+
+    /// Waits until the socket answers.
+    pub fn until_driven(&self) {
+        let home = Home::at(self.folder.path().join("home"));
+        let is_there = || std::os::unix::net::UnixStream::connect(home.socket()).is_ok();
+        let end = Instant::now() + Duration::from_mins(1);
+        while !is_there() {
+            assert!(Instant::now() < end, "nobody drives");
+            std::thread::park_timeout(Duration::from_millis(20));
+        }
     }
 
     fn json(&self, words: &[&str]) -> Value {

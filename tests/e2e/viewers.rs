@@ -3,14 +3,14 @@
 
 use std::fs;
 use std::path::Path;
-use std::process::Command;
+use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
 use serde_json::Value;
 use trellis::paths::Home;
 use trellis::store::lock::{Holder, Kind, holder};
 
-use super::demo::{assert_each_message_once, trellis};
+use super::demo::{Ended, assert_each_message_once, trellis};
 use super::terminal::{PATIENCE, Terminal, WIDE, program};
 
 /// Who drives a home.
@@ -44,6 +44,33 @@ fn run_of(home: &Path) -> Value {
 }
 
 const FOLLOWS: &str = "what you order here is done there";
+
+/// A driver that is suspended shows its last state for ever: whoever looks on says so, and so does a command.
+#[test]
+fn a_driver_that_was_suspended_is_said_to_give_no_answer_and_is_followed_again_when_it_goes_on() {
+    let terminal = Terminal::open(WIDE);
+    let home = terminal.home();
+    let demo = trellis(&home).args(["demo", "--headless", "--speed", "50"]).output().unwrap();
+    assert!(demo.status.success());
+    let mut driver = trellis(&home);
+    let driver = driver.args(["drive", "--stay"]).stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
+    let driver = Ended(driver);
+    let pid = driver.0.id();
+    let signal = |name: &str| assert!(Command::new("kill").args([name, &pid.to_string()]).status().unwrap().success());
+    open(&terminal, &home, "1");
+    terminal.wait_for(FOLLOWS);
+    signal("-STOP");
+    terminal.wait_for(&format!("process {pid} does not answer"));
+    let rename = trellis(&home).args(["run", "rename", "shop", "till"]).output().unwrap();
+    assert_eq!(rename.status.code(), Some(1));
+    let said = String::from_utf8_lossy(&rename.stderr).into_owned();
+    assert!(said.contains("does not answer") && said.contains("it may still take the order"), "{said}");
+    signal("-CONT");
+    terminal.wait_for(FOLLOWS);
+    // It did: what was sent was heard when it went on.
+    terminal.wait_for("till");
+    terminal.press_until(&["q"], "the end", |screen| screen.contains("ended 0"));
+}
 
 #[test]
 fn viewers_and_drivers_are_killed_and_taken_over_and_each_message_stands_once() {

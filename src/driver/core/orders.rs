@@ -66,7 +66,9 @@ impl<R: Records, T: Transcripts, A: Agents> Core<R, T, A> {
                 "process {pid} drives this home in the background: end it with {}, then try again",
                 self.options.stop_command
             ),
-            elsewhere @ DriverFact::Elsewhere { .. } => elsewhere.refuses().unwrap_or_default(),
+            elsewhere @ (DriverFact::Elsewhere { .. } | DriverFact::Silent { .. }) => {
+                elsewhere.refuses().unwrap_or_default()
+            }
             DriverFact::Nobody => "nobody drives this home: take over first".to_owned(),
             DriverFact::Starting => "still starting: try again in a moment".to_owned(),
         };

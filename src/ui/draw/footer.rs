@@ -29,16 +29,15 @@ pub fn footer(app: &App, columns: usize, lines: usize) -> Vec<Row> {
 /// Who drives, where it is not this process.
 pub fn viewer_rows(app: &App, columns: usize) -> Option<Vec<Row>> {
     let is = if app.projection.takes_orders { "what you order here is done there" } else { "this is a view" };
-    let words = match app.projection.driver {
+    let needs_you = |words| Some(wrap(&[toned(Tone::NeedsYou, words)], columns, &[toned(Tone::NeedsYou, "! ")]));
+    let who = app.projection.driver.who().unwrap_or_default();
+    let words = match &app.projection.driver {
         DriverFact::Here | DriverFact::Starting => return None,
-        DriverFact::Elsewhere { pid: Some(pid), background: true } => {
-            format!("process {pid} drives this home in the background; {is}")
-        }
-        DriverFact::Elsewhere { pid: Some(pid), .. } => format!("process {pid} drives this home; {is}"),
-        DriverFact::Elsewhere { pid: None, .. } => format!("another process drives this home; {is}"),
+        DriverFact::Elsewhere { background: true, .. } => format!("{who} drives this home in the background; {is}"),
+        DriverFact::Elsewhere { .. } => format!("{who} drives this home; {is}"),
+        silent @ DriverFact::Silent { .. } => return needs_you(silent.refuses().unwrap_or_default()),
         DriverFact::Nobody => {
-            let words = format!("nobody drives, so no run goes on: {} takes over", app.takes_over());
-            return Some(wrap(&[toned(Tone::NeedsYou, words)], columns, &[toned(Tone::NeedsYou, "! ")]));
+            return needs_you(format!("nobody drives, so no run goes on: {} takes over", app.takes_over()));
         }
     };
     Some(wrap(&[text(words)], columns, &[]))

@@ -49,7 +49,7 @@ pub fn counts(app: &App) -> String {
     let mut parts = Vec::new();
     match app.projection.driver {
         DriverFact::Starting => parts.push("starting".to_owned()),
-        DriverFact::Nobody => parts.push("not driven".to_owned()),
+        DriverFact::Nobody | DriverFact::Silent { .. } => parts.push("not driven".to_owned()),
         DriverFact::Here | DriverFact::Elsewhere { .. } => {}
     }
     match needs_you {

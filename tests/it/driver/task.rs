@@ -10,7 +10,7 @@ use trellis::driver::core::{Core, Options};
 use trellis::driver::handle::line;
 use trellis::driver::ports::{Agents, Job, Loaded, Outcome, Records};
 use trellis::driver::task::{Edges, drive};
-use trellis::driver::viewer::{Ended, LookOnly, NoAgents, ReadRecords, Shelf, Theirs, view};
+use trellis::driver::viewer::{Ended, Heard, LookOnly, NoAgents, ReadRecords, Shelf, Theirs, view};
 use trellis::model::command::{Command, NewRun, RefusalKind, Reply};
 use trellis::model::config::RunConfig;
 use trellis::model::event::{Event, EventKind};
@@ -154,7 +154,7 @@ impl Shelf for MemShelf {
 
 /// Whoever drives tells nothing.
 fn nobody_tells() -> Theirs {
-    tokio::sync::watch::channel(None).1
+    tokio::sync::watch::channel(Heard::Nothing).1
 }
 
 #[test]
@@ -205,7 +205,7 @@ fn a_viewer_shows_what_the_driver_tells_and_looks_for_itself_when_it_is_gone() {
     let (handle, end) = line();
     let (_hint, hints) = mpsc::channel(8);
     let (_tell, outcomes) = mpsc::channel(8);
-    let (tell, theirs) = tokio::sync::watch::channel(None);
+    let (tell, theirs) = tokio::sync::watch::channel(Heard::Nothing);
     let supervisor = Supervisor::new();
     let task = view(core, end, Edges { outcomes, hints }, theirs, supervisor.token(), trellis::clock::now);
     let client = async {
@@ -220,13 +220,22 @@ fn a_viewer_shows_what_the_driver_tells_and_looks_for_itself_when_it_is_gone() {
             unread: 3,
             ..Projection::default()
         };
-        tell.send(Some(Arc::new(told))).unwrap();
+        tell.send(Heard::Shows(Arc::new(told.clone()))).unwrap();
         let shown = projections.wait_for(|shown| shown.takes_orders).await.unwrap().clone();
         assert_eq!((shown.unread, shown.sessions.len(), shown.notices.len()), (3, 0, 1));
         assert_eq!((&shown.driver, shown.home.as_str()), (&elsewhere, ""), "who drives is this process's own word");
         assert!(shown.seq > own.seq, "a screen takes it for news");
+        // It was suspended: nothing is ordered there, and when it goes on it is followed again.
+        tell.send(Heard::Silence).unwrap();
+        let silent = DriverFact::Silent { pid: Some(77), background: false };
+        let still = projections.wait_for(|shown| shown.driver == silent).await.unwrap().clone();
+        assert!(!still.takes_orders && still.sessions.len() == own.sessions.len(), "{still:?}");
+        let Reply::Refused(refusal) = handle.send(Command::LookNow).await else { panic!("a viewer took an order") };
+        assert!(refusal.message.contains("process 77 does not answer"), "{refusal}");
+        tell.send(Heard::Shows(Arc::new(told))).unwrap();
+        projections.wait_for(|shown| shown.takes_orders && shown.driver == elsewhere).await.unwrap();
         *driver.borrow_mut() = DriverFact::Nobody;
-        tell.send(None).unwrap();
+        tell.send(Heard::Nothing).unwrap();
         let left = projections.wait_for(|shown| shown.driver == DriverFact::Nobody).await.unwrap().clone();
         assert!(!left.takes_orders && left.sessions.len() == own.sessions.len(), "{left:?}");
         supervisor.shutdown();

@@ -204,7 +204,13 @@ fn a_view_offers_no_order_and_each_key_of_one_says_where_it_is_given() {
     let text = rig.text();
     assert!(!text.contains("new run") && !text.contains("start") && !text.contains("0 live"), "{text}");
     rig.press("S");
-    assert!(rig.text().split_whitespace().collect::<Vec<_>>().join(" ").contains("start trellis anew, it takes over"));
+    assert!(
+        rig.text()
+            .split_whitespace()
+            .collect::<Vec<_>>()
+            .join(" ")
+            .contains("process 6128 drives in the background: O takes over")
+    );
 }
 
 #[test]

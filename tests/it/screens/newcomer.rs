@@ -122,6 +122,26 @@ fn a_run_that_nobody_drives_does_not_look_alive_and_says_which_key_takes_over() 
     }
 }
 
+/// Its driver was suspended: what it showed last looked as if it went on.
+#[test]
+fn a_run_whose_driver_does_not_answer_does_not_look_alive_and_what_helps_is_said() {
+    for size in SIZES {
+        for keys in ["", "Enter"] {
+            let mut rig = Rig::new(scenes::one(scenes::run("checkout")), size);
+            rig.send(driven_by(DriverFact::Elsewhere { pid: Some(4242), background: false }));
+            rig.press(keys);
+            rig.send(driven_by(DriverFact::Silent { pid: Some(4242), background: false }));
+            let text = rig.text();
+            assert!(!text.contains("going") && !text.contains('●') || text.contains("✓●"), "{text}");
+            assert!(flat(&text).contains("process 4242 does not answer"), "{text}");
+            for key in ["p", "O"] {
+                assert!(rig.press(key).is_empty(), "{key}");
+                assert!(flat(&rig.text()).contains("kill -CONT 4242"), "{key}: {}", rig.text());
+            }
+        }
+    }
+}
+
 /// `process 4242 drives` stood below `nobody drives` until the next key.
 #[test]
 fn a_refusal_goes_when_somebody_else_drives_and_is_not_said_twice() {

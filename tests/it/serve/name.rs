@@ -3,13 +3,17 @@
 
 use std::fs;
 use std::os::unix::fs::{FileTypeExt as _, PermissionsExt as _};
-use std::os::unix::net::UnixListener;
+use std::os::unix::net::{UnixListener, UnixStream};
 
 use trellis::paths::Home;
 use trellis::store::lock::Lock;
-use trellis::store::socket::{Socket, SocketError, connect};
+use trellis::store::socket::{Name, Socket, SocketError};
 
 use super::{served_in, still};
+
+fn connect(home: &Home) -> std::io::Result<UnixStream> {
+    UnixStream::connect(Name::of(home)?.path())
+}
 
 fn temporary() -> (tempfile::TempDir, Home) {
     let folder = tempfile::tempdir().unwrap();

@@ -1,6 +1,7 @@
 //! Viewers of a driver in another process: what it shows is told to them whole and at each change, and their orders are
 //! answered as the driver answers.
 
+use std::os::unix::net::UnixListener;
 use std::sync::Arc;
 
 use tokio::sync::mpsc;
@@ -61,6 +62,28 @@ fn where_nobody_listens_a_viewer_is_told_so() {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
     let told = runtime.block_on(call::projections(&home, |_: Projection| true));
     assert!(matches!(told, Err(CallError::Nobody)), "{told:?}");
+}
+
+/// A suspended process has its socket, and says nothing on it; when very many have come, nobody is even taken in.
+#[test]
+fn whoever_says_nothing_is_told_from_whoever_takes_its_time() {
+    let folder = tempfile::tempdir().unwrap();
+    let home = Home::at(folder.path());
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+    let listener = UnixListener::bind(home.socket()).unwrap();
+    let told = || runtime.block_on(call::order(&home, &Command::LookNow));
+    let follows = || runtime.block_on(call::projections(&home, |_: Projection| true));
+    assert!(matches!(told(), Err(CallError::Silent)));
+    assert!(matches!(follows(), Err(CallError::Silent)));
+    let mut queue = Vec::new();
+    runtime.block_on(async {
+        while let Ok(line) = tokio::net::UnixStream::connect(home.socket()).await {
+            queue.push(line);
+        }
+    });
+    assert!(matches!(told(), Err(CallError::Silent)), "{} wait in the queue", queue.len());
+    drop(listener);
+    assert!(matches!(told(), Err(CallError::Nobody)));
 }
 
 /// What a driver shows goes to another process as text and comes back as it was, with runs in every part of their life.
