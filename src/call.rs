@@ -42,6 +42,9 @@ pub enum CallError {
         "whoever drives this home does not answer: is it suspended? trellis doctor says; it may still take the order"
     )]
     Silent,
+    /// It does not do what was asked.
+    #[error("{0}")]
+    Fault(String),
     /// The line broke, or what came back is no answer.
     #[error("the driver did not answer on its socket: {0}; it may have taken the order")]
     Broken(String),
@@ -79,7 +82,11 @@ pub async fn ask(home: &Home, method: Method, path: &str, body: Vec<u8>) -> Resu
             return Ok(bytes);
         }
         let said: Value = serde_json::from_slice(&bytes).unwrap_or_default();
-        Err(CallError::Broken(said.get("message").and_then(Value::as_str).unwrap_or(status.as_str()).to_owned()))
+        let of = |name: &str| said.get(name).and_then(Value::as_str);
+        Err(match (of("message"), of("hint")) {
+            (Some(message), Some(hint)) => CallError::Fault(format!("{message}: {hint}")),
+            _ => CallError::Broken(status.as_str().to_owned()),
+        })
     })
     .await
 }

@@ -24,6 +24,7 @@
 mod delivery;
 pub mod launch;
 pub mod ledger;
+pub mod limits;
 pub mod pair;
 pub mod plan;
 pub mod restart;

@@ -26,12 +26,7 @@ pub fn check(wanted: &NewSession, root: bool) -> Result<(), Refusal> {
             return Err(Refusal::invalid("transport", "choose tmux or headless"));
         }
     };
-    check_mode(wanted, headless, root)?;
-    if let Some(model) = &wanted.model
-        && (model.is_empty() || model.starts_with('-') || model.len() > 200 || model.contains(char::is_whitespace))
-    {
-        return Err(Refusal::invalid("model", "a model's name has no blanks and begins with no dash"));
-    }
+    check_choice(agent, [wanted.permission_mode.as_deref(), wanted.model.as_deref()], headless, root)?;
     match &wanted.prompt {
         None if headless && agent == Agent::Codex => {
             let why = "codex without a window has no session before its first message: give one";
@@ -55,19 +50,35 @@ pub fn check(wanted: &NewSession, root: bool) -> Result<(), Refusal> {
     Ok(())
 }
 
-fn check_mode(wanted: &NewSession, headless: bool, root: bool) -> Result<(), Refusal> {
-    let Some(chosen) = &wanted.permission_mode else { return Ok(()) };
-    let known = modes(wanted.agent);
+/// Checks what an agent is to run with: its permissions and its model, each a word behind an option of its program.
+///
+/// # Errors
+/// What cannot be, at its field.
+pub fn check_choice(agent: Agent, [mode, model]: [Option<&str>; 2], headless: bool, root: bool) -> Result<(), Refusal> {
+    if let Some(mode) = mode {
+        check_mode(agent, mode, headless, root)?;
+    }
+    let is_no_model = |model: &str| {
+        model.is_empty() || model.starts_with('-') || model.len() > 200 || model.contains(char::is_whitespace)
+    };
+    if model.is_some_and(is_no_model) {
+        return Err(Refusal::invalid("model", "a model's name has no blanks and begins with no dash"));
+    }
+    Ok(())
+}
+
+fn check_mode(agent: Agent, chosen: &str, headless: bool, root: bool) -> Result<(), Refusal> {
+    let known = modes(agent);
     let Some(mode) = known.iter().find(|mode| mode.name == chosen) else {
         let names: Vec<&str> = known.iter().map(|mode| mode.name).collect();
-        let why = format!("{} knows no {chosen}: choose one of {}", wanted.agent, names.join(", "));
+        let why = format!("{agent} knows no {chosen}: choose one of {}", names.join(", "));
         return Err(Refusal::invalid("permission_mode", why));
     };
     if headless && mode.interactive {
         let why = "without a window codex never asks anyway: choose the sandbox alone";
         return Err(Refusal::invalid("permission_mode", why));
     }
-    if mode.name == NOT_AS_ROOT && wanted.agent == Agent::Claude && root {
+    if mode.name == NOT_AS_ROOT && agent == Agent::Claude && root {
         let why = "claude refuses bypassPermissions as root: choose another, or set IS_SANDBOX=1 in a sandbox";
         return Err(Refusal::invalid("permission_mode", why));
     }

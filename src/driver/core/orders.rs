@@ -8,7 +8,7 @@ use super::books::Shelved;
 use super::kept::Held;
 use super::sessions::ComingBack;
 use crate::driver::ports::{Agents, Comeback, Job, Records, Transcripts};
-use crate::machine::{pair, plan, run};
+use crate::machine::{launch, limits, pair, plan, run};
 use crate::model::command::{Command, Control, Refusal, RefusalKind, Reply, SessionControl};
 use crate::model::event::EventKind;
 use crate::model::ids::{Agent, PairId, RecordKey, RunId, SessionKey, SessionRef};
@@ -249,6 +249,7 @@ impl<R: Records, T: Transcripts, A: Agents> Core<R, T, A> {
         note.schema = note.schema.max(crate::model::pair::SCHEMA);
         let words = match control {
             SessionControl::Rename { name } => {
+                limits::name("name", name.trim())?;
                 note.name = Some(name.trim().to_owned()).filter(|name| !name.is_empty());
                 "renamed"
             }
@@ -265,6 +266,9 @@ impl<R: Records, T: Transcripts, A: Agents> Core<R, T, A> {
                 return Ok(Reply::Done { record: None, note: format!("resumes {key}") });
             }
             SessionControl::Reach { transport, permission_mode, model } => {
+                let chosen =
+                    [permission_mode.as_deref(), model.as_deref()].map(|word| word.filter(|word| !word.is_empty()));
+                launch::check_choice(key.agent, chosen, true, self.options.as_root)?;
                 self.may_be_reached_by(key, transport, &note)?;
                 reached_by(&mut note, transport, &session.worktree, [permission_mode, model])
             }

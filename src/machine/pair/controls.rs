@@ -5,7 +5,7 @@ use super::super::draft::Draft;
 use super::super::grounds::Evidence;
 use super::super::session::{Busy, background};
 use super::super::turns;
-use super::super::{Effect, PairOrder, Scene, Step, orders, prompts};
+use super::super::{Effect, PairOrder, Scene, Step, limits, orders, prompts};
 use super::steps::{self, Pair, awaiting, stop};
 use super::{Successor, create, judge, resume};
 use crate::model::command::{Confirm, Control, Refusal};
@@ -304,6 +304,7 @@ fn configure(draft: &mut Pair<'_>, changes: &serde_json::Map<String, serde_json:
         return Ok(());
     }
     create::check(&config)?;
+    limits::name("by", by)?;
     draft.rec.config = config;
     draft.decide(format!("settings changed: {}", changed_fields.join(", ")), Evidence::order(by));
     let at = draft.now();

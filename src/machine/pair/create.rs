@@ -3,7 +3,7 @@
 use jiff::Timestamp;
 
 use super::super::prompts::SIDES;
-use super::super::{Scene, Side, TranscriptFact, session, turns};
+use super::super::{Scene, Side, TranscriptFact, limits, session, turns};
 use crate::model::command::{NewPair, Refusal};
 use crate::model::config::PairConfig;
 use crate::model::ids::{PairId, RecordKey, Role, SessionRef};
@@ -235,14 +235,24 @@ pub(in crate::machine) fn joinable(side: &Side<'_>, field: &str) -> Result<(), R
         let message = format!("{name} exists nowhere: there is no transcript, no process and no note of it");
         return Err(Refusal::invalid(field, message));
     }
-    Ok(())
+    limits::path(field, &side.session.worktree)
 }
 
 /// Refuses settings that cannot be.
 ///
 /// # Errors
-/// A blank signal, or a cap outside 1 to 1000.
+/// A blank signal, a cap outside 1 to 1000, or a text that is too long for a record.
 pub fn check(config: &PairConfig) -> Result<(), Refusal> {
+    for (field, text) in [
+        ("review_prompt", &config.review_prompt),
+        ("feedback_prompt", &config.feedback_prompt),
+        ("clarify_prompt", &config.clarify_prompt),
+        ("continue_prompt", &config.continue_prompt),
+    ] {
+        limits::setting(field, text)?;
+    }
+    limits::name("stop_signal", &config.stop_signal)?;
+    limits::setting("config", &serde_json::Value::Object(config.extra.clone()).to_string())?;
     verdict::check_signal(&config.stop_signal)
         .map_err(|problem| Refusal::invalid("stop_signal", problem.to_string()))?;
     if !(1..=1000).contains(&config.max_rounds) {

@@ -4,7 +4,7 @@
 use super::super::draft::Draft;
 use super::super::grounds::Evidence;
 use super::super::turns::{self, Bound};
-use super::super::{Effect, PairOrder, Scene, Step, delivery, orders, pair, prompts, setback};
+use super::super::{Effect, PairOrder, Scene, Step, delivery, limits, orders, pair, prompts, setback};
 use super::baseline::{self, Run};
 use super::steps::{live_pair, stop};
 use super::{create, decisions, find};
@@ -44,6 +44,7 @@ fn rename(draft: &mut Run<'_>, name: &str) -> Outcome {
     if name.trim().is_empty() {
         return Err(Refusal::invalid("name", "give a name"));
     }
+    limits::name("name", name.trim())?;
     name.trim().clone_into(&mut draft.rec.name);
     Ok(())
 }
@@ -281,6 +282,7 @@ fn configure(
         return Ok(());
     }
     create::check(&config)?;
+    limits::name("by", by)?;
     let cap = changed_fields.iter().any(|field| field == "max_rounds").then_some(config.max_rounds);
     if changed_fields.iter().any(|field| field == "name") {
         draft.rec.name.clone_from(&config.name);

@@ -3,7 +3,7 @@
 use jiff::Timestamp;
 
 use super::super::pair::{check_config, marks, refuse_sides};
-use super::super::{Scene, turns};
+use super::super::{Scene, limits, turns};
 use super::baseline::edited_mark;
 use crate::model::command::{NewRun, Refusal};
 use crate::model::config::{FirstPhase, RunConfig};
@@ -111,8 +111,12 @@ fn next_id(old: &RunRecord, scene: &Scene<'_>) -> RunId {
 /// Refuses settings that cannot be.
 ///
 /// # Errors
-/// A blank signal, a cap outside 1 to 1000, no phase at all.
+/// A blank signal, a cap outside 1 to 1000, no phase at all, or a text that is too long for a record.
 pub fn check(config: &RunConfig) -> Result<(), Refusal> {
+    limits::name("name", &config.name)?;
+    limits::setting("advance_prompt", &config.advance_prompt)?;
+    limits::name("completion_signal", &config.completion_signal)?;
+    limits::setting("config", &serde_json::Value::Object(config.extra.clone()).to_string())?;
     verdict::check_signal(&config.completion_signal)
         .map_err(|problem| Refusal::invalid("completion_signal", problem.to_string()))?;
     check_config(&config.for_pairs()).map_err(|refusal| match refusal.field.as_deref() {

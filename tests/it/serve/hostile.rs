@@ -188,3 +188,62 @@ fn one_connection_too_many_is_told_so_and_the_others_go_on() {
         },
     );
 }
+
+/// Names and settings stand in the record itself, which is to stay small: a message has a file of its own.
+#[test]
+fn texts_that_a_record_cannot_hold_are_refused_at_their_field() {
+    use trellis::store::trim::RECORD_LIMIT;
+    let lay_out =
+        |store: &mut trellis::store::Store, _: &mut crate::driver::world::Talks| store.save_run(&run("r1")).unwrap();
+    served(still(), lay_out, async |served| {
+        let path = "/api/v1/checklist/r1";
+        let (long, fits) = ("x".repeat(16_385), "\u{1b}".repeat(2_730));
+        for field in ["review_prompt", "feedback_prompt", "clarify_prompt", "continue_prompt", "advance_prompt"] {
+            let patch = |text: &str| serde_json::json!({field: text}).to_string();
+            for text in [&long, &"\u{0}".repeat(2_731)] {
+                assert_eq!(served.ask("PATCH", path, &patch(text)).await.fault(400)["field"], field);
+            }
+            assert_eq!(served.ask("PATCH", path, &patch(&fits)).await.status, 200, "{field}");
+        }
+        for (body, field) in [
+            (serde_json::json!({"review_stop_signal": "x".repeat(201)}), "review_stop_signal"),
+            (serde_json::json!({"completion_signal": "x".repeat(201)}), "completion_signal"),
+            (serde_json::json!({"name": "x".repeat(201)}), "name"),
+            (serde_json::json!({"max_rounds": 3, "by": "x".repeat(201)}), "by"),
+        ] {
+            assert_eq!(served.ask("PATCH", path, &body.to_string()).await.fault(400)["field"], field);
+        }
+        let name = serde_json::json!({"name": "ü".repeat(201)}).to_string();
+        assert_eq!(served.ask("POST", &format!("{path}/rename"), &name).await.fault(400)["field"], "name");
+        let name = serde_json::json!({"name": "ü".repeat(200)}).to_string();
+        assert_eq!(served.ask("POST", &format!("{path}/rename"), &name).await.status, 200);
+        let file = served.home.root().join("checklist-runs/r1.json");
+        let length = std::fs::metadata(file).unwrap().len();
+        assert!(length < RECORD_LIMIT as u64, "{length}");
+    });
+}
+
+/// What an agent is to run with becomes a word behind an option of its program.
+#[test]
+fn a_way_to_a_session_takes_no_option_for_a_model_or_a_mode() {
+    use crate::driver::world::{noon, session};
+    use trellis::model::conversation::Conversation;
+    use trellis::model::ids::Agent;
+    let lay_out = |_: &mut trellis::store::Store, talks: &mut crate::driver::world::Talks| {
+        let side = session(Agent::Claude, "c-1");
+        talks.conversations.insert(side.key(), Conversation::new(side.agent));
+        talks.prompt(&side.key(), "hello", noon());
+    };
+    served(still(), lay_out, async |served| {
+        let path = "/api/v1/sessions/claude:c-1/reach";
+        for (field, word) in [
+            ("model", "--dangerously-skip-permissions"),
+            ("model", "opus --print"),
+            ("permission_mode", "--dangerously-skip-permissions"),
+            ("permission_mode", "everything"),
+        ] {
+            let body = serde_json::json!({"transport": "headless", field: word}).to_string();
+            assert_eq!(served.ask("POST", path, &body).await.fault(400)["field"], field, "{word}");
+        }
+    });
+}
