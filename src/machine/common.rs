@@ -43,6 +43,8 @@ pub(super) trait Loop: Clone + PartialEq {
     fn open_wait_mut(&mut self) -> &mut Option<OpenWait>;
     fn awaited(&self) -> Option<&Awaited>;
     fn awaited_mut(&mut self) -> &mut Option<Awaited>;
+    fn owed(&self) -> Option<&EntryId>;
+    fn owed_mut(&mut self) -> &mut Option<EntryId>;
     fn retry(&self) -> Option<&Retry>;
     fn retry_mut(&mut self) -> &mut Option<Retry>;
     fn limit(&self) -> Option<&Limit>;
@@ -139,6 +141,12 @@ macro_rules! looped {
             }
             fn awaited_mut(&mut self) -> &mut Option<Awaited> {
                 &mut self.awaited
+            }
+            fn owed(&self) -> Option<&EntryId> {
+                self.owed.as_ref()
+            }
+            fn owed_mut(&mut self) -> &mut Option<EntryId> {
+                &mut self.owed
             }
             fn retry(&self) -> Option<&Retry> {
                 self.retry.as_ref()

@@ -200,7 +200,9 @@ pub(super) fn rename_side<R: Loop>(draft: &mut Draft<'_, R>, role: Role, new: Se
     let now = draft.now();
     let name = draft.name(role);
     let unanswered = unanswered(draft, role);
-    let entries_made = Some(draft.rec.entries_made());
+    // What was not sent yet, always the newest, goes to the new session.
+    let unsent = draft.rec.open().is_some_and(|entry| entry.target == role && !entry.in_flight());
+    let entries_made = Some(draft.rec.entries_made().saturating_sub(u32::from(unsent)));
     let old = std::mem::replace(draft.rec.session_mut(role), new);
     draft.decide(
         format!(
@@ -217,18 +219,39 @@ pub(super) fn rename_side<R: Loop>(draft: &mut Draft<'_, R>, role: Role, new: Se
     if draft.rec.awaited_side() == Some(role) {
         *draft.rec.awaited_mut() = None;
     }
-    match draft.rec.open().filter(|entry| entry.target == role && entry.in_flight()).cloned() {
-        Some(entry) => {
-            delivery::take_back(draft, "its session was replaced");
-            again(draft, &entry, entry.purpose);
-        }
-        None => {
-            if let Some(entry) = unanswered.filter(|_| draft.rec.open().is_none()) {
-                let purpose = if entry.purpose.is_relay() { Purpose::Continue } else { entry.purpose };
-                again(draft, &entry, purpose);
-            }
-        }
+    let open = draft.rec.open().cloned();
+    if let Some(entry) = open.as_ref().filter(|entry| entry.target == role && entry.in_flight()) {
+        delivery::take_back(draft, "its session was replaced");
+        again(draft, entry, entry.purpose);
     }
+    let Some(entry) = unanswered else { return };
+    match open {
+        None => ask_again(draft, &entry),
+        // What a person writes to the implementer in front of a phase is what the phase is.
+        Some(open) if open.target == role && draft.rec.as_run().is_some() => {}
+        Some(open) if open.purpose == Purpose::User => *draft.rec.owed_mut() = Some(entry.id),
+        // The open message goes on from that one, or carries its answer.
+        Some(_) => {}
+    }
+}
+
+/// Prepares what a followed side was not asked yet, as soon as no other message is open. True: it did.
+pub(super) fn ask_owed<R: Loop>(draft: &mut Draft<'_, R>) -> bool {
+    if draft.rec.open().is_some() {
+        return false;
+    }
+    let owed = draft.rec.owed_mut().take();
+    let entry = owed.and_then(|id| draft.rec.outbox().iter().find(|entry| entry.id == id).cloned());
+    if let Some(entry) = &entry {
+        ask_again(draft, entry);
+    }
+    entry.is_some()
+}
+
+/// Prepares a message once more whose answer was awaited in a conversation that was left; it counts as no other relay.
+fn ask_again<R: Loop>(draft: &mut Draft<'_, R>, entry: &Entry) {
+    let purpose = if entry.purpose.is_relay() { Purpose::Continue } else { entry.purpose };
+    again(draft, entry, purpose);
 }
 
 /// The message of this record whose answer is awaited from a side.

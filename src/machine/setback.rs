@@ -114,7 +114,7 @@ pub(super) fn limit_over<R: Loop>(draft: &mut Draft<'_, R>, watched: bool) {
         return;
     }
     draft.go_on("goes on: the limit is over", Evidence::timer(at));
-    if let Some(role) = draft.rec.awaited_side().filter(|_| draft.rec.open().is_none()) {
+    if let Some(role) = draft.rec.awaited_side().filter(|_| draft.rec.open().is_none() && draft.rec.owed().is_none()) {
         go_on_after(draft, role);
     }
 }

@@ -87,6 +87,10 @@ pub struct PairRecord {
     /// approval does not go past it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub left_behind: Option<Due>,
+    /// A message whose answer was awaited from a side that was followed since, while a person's message was open: behind
+    /// that it is prepared again for the new session.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub owed: Option<EntryId>,
     /// The question after a near miss.
     pub clarify: Option<Clarify>,
     /// The near miss that waits or is asked about.
@@ -453,7 +457,8 @@ pub struct FormerParticipant {
     pub session: SessionRef,
     /// Until when; the beginning of time where a clock that was set back makes it worth nothing.
     pub until: Timestamp,
-    /// Messages that the record had made by then. A count, since the order of two times ends where a clock is set back.
+    /// Messages that the record had made by then, but for one that had not gone out: that goes to the next session. A
+    /// count, since the order of two times ends where a clock is set back.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub entries_made: Option<u32>,
 }

@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 use super::config::{ConfigChange, RunConfig};
-use super::ids::{MessageId, PairId, Role, RunId, SessionRef, TurnId};
+use super::ids::{EntryId, MessageId, PairId, Role, RunId, SessionRef, TurnId};
 use super::outbox::Entry;
 use super::pair::{Awaited, FormerParticipant, HumanMarks, Limit, OpenWait, PauseReason, Retry};
 
@@ -94,6 +94,10 @@ pub struct RunRecord {
     pub open_wait: Option<OpenWait>,
     /// The turn whose answer is waited for.
     pub awaited: Option<Awaited>,
+    /// A message whose answer was awaited from a side that was followed since, while a person's message was open: behind
+    /// that it is prepared again for the new session.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub owed: Option<EntryId>,
     /// Going on by itself after a passing failure.
     pub retry: Option<Retry>,
     /// The pair to be created, saved before it is.

@@ -3,6 +3,7 @@
 mod agency;
 mod cases;
 mod controls;
+mod follows;
 mod headless;
 mod law;
 mod pairs;

@@ -176,10 +176,10 @@ fn many_worlds() {
 
 /// Worlds in which a promise was broken once, one of each kind (`docs/track-record.md`). As the world grows a seed draws
 /// another one; what reproduces each fault for good is the test that is named there.
-const BROKE_ONCE: [u64; 24] = [
+const BROKE_ONCE: [u64; 27] = [
     1_000_041, 1_000_095, 1_000_853, 2_000_043, 2_000_262, 2_001_046, 2_001_297, 2_001_772, 3_000_495, 3_000_599,
     3_001_603, 3_002_576, 3_002_610, 3_003_067, 3_004_816, 3_009_296, 3_015_190, 3_015_920, 3_017_647, 3_114_381,
-    3_115_327, 4_004_301, 4_006_143, 4_011_580,
+    3_115_327, 4_004_301, 4_006_143, 4_011_580, 5_007_692, 5_011_009, 5_065_579,
 ];
 
 #[test]

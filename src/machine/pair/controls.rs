@@ -339,7 +339,8 @@ fn rename(draft: &mut Pair<'_>, role: Role, session: crate::model::ids::SessionR
     }
     draft.rec.spent = None;
     // What was answered in the old conversation is not in the new one, and nothing of ours is asked there again.
-    if draft.rec.awaited_side() == Some(role) && draft.rec.open().is_none() {
+    let asked = draft.rec.owed.is_some() || draft.rec.open().is_some_and(|entry| entry.purpose != Purpose::User);
+    if draft.rec.awaited_side() == Some(role) && !asked {
         draft.rec.open_wait = Some(OpenWait { side: role, after_turn_id: None });
     }
     if draft.rec.paused_reason == Some(PauseReason::SessionChanged) {

@@ -93,6 +93,7 @@ pub(in crate::machine) fn fresh(
         reviewed: None,
         spent: None,
         left_behind: None,
+        owed: None,
         clarify: None,
         near_miss: None,
         retry: None,

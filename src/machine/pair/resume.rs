@@ -4,7 +4,7 @@ use super::super::common::Loop as _;
 use super::super::delivery::{self, evidence::Arrived};
 use super::super::grounds::Evidence;
 use super::super::turns::{self, Reading};
-use super::super::{prompts, setback};
+use super::super::{orders, prompts, setback};
 use super::judge;
 use super::steps::{Pair, relayed};
 use crate::model::command::Refusal;
@@ -98,7 +98,9 @@ pub(super) fn settle(draft: &mut Pair<'_>) {
         awaited.any_prompter = true;
     }
     let Some(entry) = draft.rec.open().cloned() else {
-        setback::go_on_after(draft, role);
+        if !orders::ask_owed(draft) {
+            setback::go_on_after(draft, role);
+        }
         return;
     };
     if entry.purpose == Purpose::User || !delivery::is_as_good_as_prepared(draft, &entry) {

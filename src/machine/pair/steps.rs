@@ -7,7 +7,7 @@ use super::super::draft::{Draft, Message};
 use super::super::grounds::Evidence;
 use super::super::guard::{self, End};
 use super::super::turns::{self, Reading};
-use super::super::{clock, prompts, setback, words};
+use super::super::{clock, orders, prompts, setback, words};
 use super::{create, judge, resume, work};
 use crate::model::conversation::{Conversation, FailureClass, Turn};
 use crate::model::event::EventKind;
@@ -60,6 +60,9 @@ pub(super) fn goes(draft: &mut Pair<'_>) {
     }
     if draft.rec.open().is_some() {
         return delivery::drive(draft);
+    }
+    if orders::ask_owed(draft) {
+        return;
     }
     match draft.rec.step {
         Some(PairStep::AwaitImplementer) => await_answer(draft, Role::Implementer),

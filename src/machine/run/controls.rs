@@ -229,7 +229,7 @@ fn grow(draft: &mut Run<'_>) {
 fn settle(draft: &mut Run<'_>) {
     delivery::begin_times_anew(draft);
     let Some(entry) = draft.rec.open_entry().cloned() else {
-        if draft.rec.step == Some(RunStep::Probe) {
+        if draft.rec.step == Some(RunStep::Probe) && !orders::ask_owed(draft) {
             setback::go_on_after(draft, Role::Implementer);
         }
         return;

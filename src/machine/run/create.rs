@@ -72,6 +72,7 @@ fn fresh(order: &NewRun, id: RunId, now: Timestamp) -> RunRecord {
         baseline_text: String::new(),
         baseline_git: None,
         edited_completions: 0,
+        owed: None,
         after: After::Start,
         advance_turn_id: None,
         human_mark: HumanMarks::default(),

@@ -4,7 +4,7 @@ use super::super::delivery::{self, evidence};
 use super::super::grounds::Evidence;
 use super::super::guard::{self, End};
 use super::super::turns::Reading;
-use super::super::{clock, prompts, setback, words};
+use super::super::{clock, orders, prompts, setback, words};
 use super::baseline::Run;
 use super::{asking, baseline, find, review};
 use crate::model::conversation::FailureClass;
@@ -77,6 +77,9 @@ fn silent(draft: &mut Run<'_>) {
 fn probe(draft: &mut Run<'_>, pairs: &[&PairRecord]) {
     if draft.rec.open_entry().is_some() {
         return delivery::drive(draft);
+    }
+    if orders::ask_owed(draft) {
+        return;
     }
     baseline::complete(draft);
     match super::super::turns::read(draft, Role::Implementer) {
