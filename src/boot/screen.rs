@@ -464,6 +464,7 @@ fn around(ground: &Ground) -> ui::Nearby {
         window: spare.map(Part::key).collect(),
         worktree: ground.environment.current_dir.as_deref().map(|folder| folder.display().to_string()),
         tmux: tmux_here(ground),
+        demo: ground.stage.is_some(),
         as_root: ground.as_root(),
     }
 }

@@ -284,6 +284,8 @@ pub struct Nearby {
     pub as_root: bool,
     /// What typing to agents beside it depends on.
     pub tmux: Tmux,
+    /// The agents are a demo's: its script asks for the phases, too.
+    pub demo: bool,
 }
 
 /// Where this screen stands, as far as typing to agents goes.

@@ -129,10 +129,15 @@ pub fn steps(run: &RunView, dash: &str) -> Vec<Span> {
     spans
 }
 
-/// `relay 3 of 10`. One that is on its way, or is looked at first, has its number already.
+/// `relay 3 of 10`.
 pub fn relay_count(run: &RunView) -> String {
+    format!("relay {} of {}", relays_so_far(run), run.max_relays)
+}
+
+/// Relays of the attempt. One that is on its way, or is looked at first, has its number already.
+pub fn relays_so_far(run: &RunView) -> u32 {
     let open = run.relay_list.last().filter(|relay| relay.state.is_open()).map_or(0, |relay| relay.n);
-    format!("relay {} of {}", run.relays.max(open), run.max_relays)
+    run.relays.max(open)
 }
 
 /// The five ticks in `columns`, and what is missing spelled out below.
@@ -227,7 +232,7 @@ pub fn ends_words(run: &RunView, times: &Times) -> String {
     }
 }
 
-/// Where a search stands, and what a conversation that does not follow its end keeps waiting: `3/17 · 2 new · G follows`.
+/// Where a search stands, and what a conversation that does not follow its end keeps waiting: `3/17 · 2 new · G newest`.
 pub fn talk_state(app: &App) -> Vec<Span> {
     let counter = app.talk.search.counter();
     // Before there is anything to look through nothing is known of it.
@@ -239,7 +244,7 @@ pub fn talk_state(app: &App) -> Vec<Span> {
             parts.push(format!("{} new", app.talk.unread()));
         }
         if let Some(key) = app.keymap.key(app.screen_place(), Action::Last) {
-            parts.push(format!("{key} follows"));
+            parts.push(format!("{key} newest"));
         }
     }
     if parts.is_empty() { Vec::new() } else { vec![text(parts.join(" · "))] }

@@ -10,9 +10,12 @@ use crate::ui::app::App;
 use crate::ui::compare::{Compare, Side};
 use crate::ui::row::{Row, Tone, text, toned};
 use crate::ui::times::Times;
+use crate::ui::width::width;
 
 /// From this many columns on the title has room for times and relays.
 const ROOMY: usize = 60;
+/// What is counted in the title, where it has the room.
+const UNIT: &str = " words";
 
 /// The page of a comparison.
 pub fn page(app: &App, compare: &mut Compare, area: Rect, times: &Times) -> Page {
@@ -37,18 +40,17 @@ pub fn page(app: &App, compare: &mut Compare, area: Rect, times: &Times) -> Page
         }
     };
     let (added, removed) = compare.words;
-    let counts = vec![
-        toned(Tone::Added, format!("+{added}")),
-        text(" "),
-        toned(Tone::Removed, format!("−{removed}")),
-        text(if columns < ROOMY { "" } else { " words" }),
-    ];
+    let (added, removed) = (format!("+{added}"), format!("−{removed}"));
+    let unit = if width(&title) + width(&added) + width(&removed) + 2 + width(UNIT) > columns { "" } else { UNIT };
+    let counts = vec![toned(Tone::Added, added), text(" "), toned(Tone::Removed, removed), text(unit)];
+    let of = if columns < ROOMY { "" } else { "the later names " };
     // Points are what a reviewer finds.
     let points = match compare.points {
         _ if compare.role == Role::Implementer => String::new(),
         (0, _) => String::new(),
-        (all, 0) => format!("{}, none of them said before", counted(all)),
-        (all, again) => format!("= {again} of {} said before", counted(all)),
+        (1, 0) => format!("{of}1 point, not said before"),
+        (all, 0) => format!("{of}{}, none of them said before", counted(all)),
+        (all, again) => format!("{of}= {again} of {} said before", counted(all)),
     };
     let mut header = vec![Row::of(vec![toned(Tone::Strong, title)]).tail(counts)];
     let words = if points.is_empty() { "what went − and what came +".to_owned() } else { points };

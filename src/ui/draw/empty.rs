@@ -5,10 +5,15 @@ use crate::ui::order::Unlisted;
 use crate::ui::row::{Row, Tone};
 use crate::ui::wrap::wrap_text;
 
+/// Before anything was looked at nothing is known to be missing.
+const LOOKING: &str = "Looks for runs and sessions.";
+
 /// What the list of runs says.
 pub fn runs(app: &App, columns: usize) -> Vec<Row> {
     let words = if !app.runs_filter.text().is_empty() {
         format!("No run holds \"{}\".\nEsc shows all of them again.", app.runs_filter.text())
+    } else if app.projection.at.is_none() {
+        LOOKING.to_owned()
     } else if app.projection.sessions.is_empty() {
         let begin = match app.nearby.tmux {
             Tmux::Inside | Tmux::Unneeded => {
@@ -35,7 +40,9 @@ pub fn runs(app: &App, columns: usize) -> Vec<Row> {
 /// What the list of sessions says while it is empty.
 pub fn sessions(app: &App, columns: usize, unlisted: Unlisted) -> Vec<Row> {
     let Unlisted { older, hidden, put_away } = unlisted;
-    let words = if hidden + put_away > 0 {
+    let words = if app.projection.at.is_none() {
+        LOOKING.to_owned()
+    } else if hidden + put_away > 0 {
         format!(
             "No session is listed: {} older, {hidden} hidden, {put_away} put away.\n. shows them.",
             thousands(older)

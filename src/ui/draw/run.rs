@@ -278,10 +278,15 @@ fn first_wait(app: &App, run: &RunView, columns: usize) -> Vec<Row> {
     let mut rows = vec![Row::blank()];
     let has_pane = app.why_not_of(Action::GoToPane, run).is_none();
     let place = if has_pane { format!("in {builder}'s pane") } else { format!("where {builder} runs") };
-    let words = format!(
-        "Your move, {place}:\nask for phase {} as you always do.\nIts answer goes to {reviewer}.",
-        run.phase.unwrap_or(1)
-    );
+    let n = run.phase.unwrap_or(1);
+    let words = if app.nearby.demo {
+        format!(
+            "The demo asks {builder} for phase {n} in a moment. Of sessions of your own that is your move: you ask as \
+             you always do. The answer goes to {reviewer}."
+        )
+    } else {
+        format!("Your move, {place}:\nask for phase {n} as you always do.\nIts answer goes to {reviewer}.")
+    };
     rows.extend(wrap_text(&words, Tone::Text, columns));
     let actions = [
         (Action::Ask, "ask now, with the phase prompt".to_owned()),
@@ -381,7 +386,9 @@ pub fn phases(app: &App, run: &RunView, room: usize, cursor: Cursor, columns: us
         if phase.by_user {
             body.push(text(" (you)"));
         }
-        let mut row = Row::of(body).tail(vec![text(tail(&phase.relays.to_string(), &took))]);
+        let is_open = phase.ended_at.is_none() && at + 1 == run.phases.len();
+        let relays = if is_open { phase.relays.max(bits::relays_so_far(run)) } else { phase.relays };
+        let mut row = Row::of(body).tail(vec![text(tail(&relays.to_string(), &took))]);
         row.selected = cursor == Cursor::Has && at == selected;
         row.marked = cursor == Cursor::Stands && at == selected;
         rows.push(row);

@@ -46,7 +46,7 @@ pub fn in_view(rows: &[Row], all: usize) -> Option<String> {
 /// `1 needs you · 2 going`.
 pub fn counts(app: &App) -> String {
     let Counts { needs_you, going, paused, limited, .. } = Counts::of(&app.projection);
-    let mut parts = Vec::new();
+    let mut parts: Vec<String> = app.nearby.demo.then(|| "demo".to_owned()).into_iter().collect();
     match app.projection.driver {
         DriverFact::Starting => parts.push("starting".to_owned()),
         DriverFact::Nobody | DriverFact::Silent { .. } => parts.push("not driven".to_owned()),

@@ -88,7 +88,11 @@ fn heading(app: &App, columns: usize) -> Row {
         }
     }
     let starting = app.projection.driver == crate::projection::DriverFact::Starting;
-    let title = if starting { "runs · starting" } else { "runs" };
+    let title = match (app.nearby.demo, starting) {
+        (_, true) => "runs · starting",
+        (true, false) => "runs · demo",
+        (false, false) => "runs",
+    };
     Row::of(bits::list_title(title, app.runs_filter.text(), columns)).tail(tail)
 }
 
@@ -233,7 +237,7 @@ fn gauge(run: &RunView) -> Vec<Span> {
     if run.max_relays == 0 || run.max_relays > 20 {
         return Vec::new();
     }
-    let full = usize::try_from(run.relays.min(run.max_relays)).unwrap_or(0);
+    let full = usize::try_from(bits::relays_so_far(run).min(run.max_relays)).unwrap_or(0);
     let all = usize::try_from(run.max_relays).unwrap_or(0);
     vec![text("▮".repeat(full)), text("▯".repeat(all - full))]
 }

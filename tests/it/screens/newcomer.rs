@@ -3,6 +3,7 @@
 
 use std::sync::Arc;
 
+use trellis::model::outbox::EntryState;
 use trellis::projection::{DriverFact, Projection, Stage, Standing};
 use trellis::ui::app::{Effect, Msg};
 
@@ -164,4 +165,48 @@ fn the_conversation_is_asked_for_anew_when_somebody_else_drives() {
     rig.send(driven_by(DriverFact::Nobody));
     let effects = rig.send(driven_by(DriverFact::Here));
     assert!(effects.iter().any(|effect| matches!(effect, Effect::Show(Some(_)))), "{effects:?}");
+}
+
+/// The first frame said that no session was found, before anything was looked for.
+#[test]
+fn nothing_is_said_to_be_missing_before_it_was_looked_for() {
+    for size in SIZES {
+        let mut rig = Rig::new(Projection { at: None, ..scenes::empty() }, size);
+        for keys in ["1", "2"] {
+            rig.press(keys);
+            let text = rig.text();
+            assert!(text.contains("Looks for runs and sessions") && !text.contains("was found"), "{text}");
+        }
+    }
+}
+
+/// The demo's script asks for the phase that the person was told to ask for, and no screen said that it is the demo.
+#[test]
+fn a_demo_says_that_it_is_one_and_asks_by_itself() {
+    for size in SIZES {
+        let mut rig = Rig::new(scenes::one(scenes::first_wait()), size);
+        rig.app.nearby.demo = true;
+        assert!(rig.text().lines().next().unwrap().contains("demo"), "{}", rig.text());
+        rig.press("Enter");
+        let words = flat(&rig.text());
+        assert!(words.contains("The demo asks claude for phase 1"), "{}", rig.text());
+        rig.app.nearby.demo = false;
+        assert!(rig.text().contains("Your move"), "{}", rig.text());
+    }
+}
+
+/// The header counted the relay that is on its way, and the table of phases did not.
+#[test]
+fn a_relay_on_its_way_is_counted_in_the_table_of_phases_too() {
+    let mut run = scenes::run("checkout");
+    let so_far = run.relays + 1;
+    let relay = run.relay_list.last_mut().unwrap();
+    (relay.n, relay.state) = (so_far, EntryState::Sent);
+    run.phases.last_mut().unwrap().ended_at = None;
+    let mut rig = Rig::new(scenes::one(run), (120, 40));
+    rig.press("Enter");
+    let text = rig.text();
+    assert!(text.contains(&format!("relay {so_far} of")), "{text}");
+    let row = text.lines().skip_while(|line| !line.contains("relays")).nth(1).unwrap().to_owned();
+    assert!(row.contains(&format!(" {so_far} ")), "{row}\n{text}");
 }

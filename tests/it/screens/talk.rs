@@ -268,13 +268,13 @@ fn the_end_is_followed_until_it_is_left_and_what_comes_meanwhile_is_counted() {
         assert!(rig.text().contains("message 40"), "it follows");
         rig.press("PgUp PgUp");
         let before = rig.text();
-        assert!(before.contains("G follows"), "{before}");
+        assert!(before.contains("G newest"), "{before}");
         rig.send(Msg::Changed(Arc::new(with(4))));
         let text = rig.text();
-        assert!(text.contains("3 new · G follows"), "tools are no messages\n{text}");
+        assert!(text.contains("3 new · G newest"), "tools are no messages\n{text}");
         assert!(!text.contains("message 43"));
         rig.press("G");
-        assert!(rig.text().contains("message 43") && !rig.text().contains("G follows"), "{}", rig.text());
+        assert!(rig.text().contains("message 43") && !rig.text().contains("G newest"), "{}", rig.text());
     }
 }
 
