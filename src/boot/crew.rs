@@ -1,6 +1,7 @@
 //! The driver and the viewer with everything around them: which concrete store, watch, agents and options they get.
 //! Started by `engine`; nothing is decided about a loop here.
 
+use std::cell::RefCell;
 use std::collections::hash_map::RandomState;
 use std::convert::Infallible;
 use std::future::poll_fn;
@@ -146,15 +147,15 @@ impl Crew {
             line.projection.send_replace(core.projection(clock::now()));
             let _ = asked.send(Reply::Done { record: None, note: "this process drives now".to_owned() });
         }
-        let server = self.serve(&lock);
+        let served = RefCell::new(self.serve(&lock));
         let driven = drive(core, line, around.edges, self.supervisor.token(), clock::now);
         let over = tokio::select! {
             over = driven => over,
-            never = self.while_there(lock.seat()) => match never {},
+            never = self.while_there(lock.seat(), || self.serve_again(&lock, &served)) => match never {},
         };
         // The lock goes last: whoever takes it finds everything on the disk, nobody else playing the agents, and a free
         // socket.
-        if let Some((server, socket)) = server {
+        if let Some((server, socket)) = served.into_inner() {
             server.end().await;
             drop(socket);
         }
@@ -189,8 +190,20 @@ impl Crew {
         started.map_err(|why| self.handle.complain(why)).ok()
     }
 
-    /// Ends everything when the home was removed or replaced: what is saved from then on is lost, or another's.
-    async fn while_there(&self, seat: Seat) -> Infallible {
+    /// Serves the socket anew when it was removed: nobody reached this process otherwise.
+    fn serve_again(&self, lock: &Lock, served: &RefCell<Option<(Server, Socket)>>) {
+        let mut served = served.borrow_mut();
+        if served.as_ref().is_some_and(|(_, socket)| !socket.is_kept()) {
+            tracing::warn!("{} was removed; it is made anew", self.ground.home.socket().display());
+            // Whoever is still connected comes again, as to a new driver.
+            *served = None;
+            *served = self.serve(lock);
+        }
+    }
+
+    /// Ends everything when the home was removed or replaced: what is saved from then on is lost, or another's. As long as
+    /// it is there, this is done now and then.
+    async fn while_there(&self, seat: Seat, meanwhile: impl Fn()) -> Infallible {
         let mut looked_at = None::<Instant>;
         poll_fn(|_| {
             let now = Instant::now();
@@ -198,7 +211,11 @@ impl Crew {
                 return Poll::Pending;
             }
             looked_at = Some(now);
-            if seat.is_kept() { Poll::Pending } else { Poll::Ready(()) }
+            if !seat.is_kept() {
+                return Poll::Ready(());
+            }
+            meanwhile();
+            Poll::Pending
         })
         .await;
         let home = self.ground.home.root().display();

@@ -29,7 +29,7 @@ impl Ground {
 /// How a home stands.
 pub(super) fn glance(home: &Home) -> Projection {
     let now = clock::now();
-    let mut reader = Reader::new(home.clone());
+    let mut reader = Reader::new(home.clone()).standing();
     let driver = reader.driver();
     let asks = match driver {
         DriverFact::Elsewhere { .. } | DriverFact::Silent { .. } => reader.sessions_that_ask(),

@@ -97,6 +97,14 @@ pub fn detached(place: &Named<'_>, tempo: Tempo, stay: bool) -> Result<(), Failu
     let mut engine = Engine::start_in(ground, lock, How::Drive, tempo)?;
     engine.tell(Seat::Plain);
     engine.let_person_act();
+    // Behind its socket comes its first look: whoever hears that it drives reaches it.
+    engine.block_on(async {
+        let mut projections = engine.handle.projections();
+        tokio::select! {
+            _ = projections.wait_for(|projection| projection.at.is_some()) => {}
+            _ = engine.supervisor.stopped() => {}
+        }
+    });
     out::line(DRIVES)?;
     drop_terminal();
     engine.block_on(async {

@@ -60,6 +60,7 @@ pub fn events(home: Option<&Path>, args: &EventsArgs) -> Result<(), Failure> {
 
 fn told(home: Option<&Path>, args: &EventsArgs) -> Result<(), Failure> {
     let ground = Ground::find(home)?;
+    let _ = super::show::home_is_there(&ground);
     let kept = ground.events();
     let newest = kept.last().map_or(0, |event| event.seq);
     let is_wanted = |seq: u64, at: Timestamp| match args.since {

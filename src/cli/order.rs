@@ -2,6 +2,7 @@
 //! drives, carried out here once under the home's lock. What an order does is the machines'.
 
 use std::io::Read as _;
+use std::time::Duration;
 
 use clap::{Args, Subcommand, ValueEnum};
 use serde_json::{Map, Value, json};
@@ -330,6 +331,11 @@ pub fn carry_out(ground: Ground, command: &Command, acts: Option<&str>) -> Resul
     }
 }
 
+/// How long a driver that has no socket yet is waited for: it has just taken the home.
+const COMES_UP: Duration = Duration::from_secs(5);
+/// Between two tries.
+const AGAIN: Duration = Duration::from_millis(50);
+
 /// Asks whoever drives.
 ///
 /// # Errors
@@ -337,5 +343,15 @@ pub fn carry_out(ground: Ground, command: &Command, acts: Option<&str>) -> Resul
 pub fn asked(ground: &Ground, command: &Command) -> Result<Reply, CallError> {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
     let runtime = runtime.map_err(|error| CallError::Broken(error.to_string()))?;
-    runtime.block_on(call::order(&ground.home, command))
+    runtime.block_on(async {
+        let until = tokio::time::Instant::now() + COMES_UP;
+        loop {
+            match call::order(&ground.home, command).await {
+                Err(CallError::Nobody) if ground.refuse_if_driven().is_err() && tokio::time::Instant::now() < until => {
+                    tokio::time::sleep(AGAIN).await;
+                }
+                answered => return answered,
+            }
+        }
+    })
 }

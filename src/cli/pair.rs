@@ -6,6 +6,7 @@ use clap::{Args, Subcommand, ValueEnum};
 use serde_json::{Value, json};
 
 use super::order::{self, Order};
+use super::show::home_is_there;
 use super::start::{configured, known, side, whole};
 use super::{Failure, Named, out, session, setting};
 use crate::boot::Ground;
@@ -108,7 +109,9 @@ fn start(place: &Named<'_>, args: &PairArgs) -> Result<(), Failure> {
 }
 
 fn list(home: Option<&Path>, all: bool, json: bool) -> Result<(), Failure> {
-    let loaded = Ground::find(home)?.records();
+    let ground = Ground::find(home)?;
+    let _ = home_is_there(&ground);
+    let loaded = ground.records();
     let mut pairs: Vec<&PairRecord> = loaded.pairs.iter().filter(|pair| all || pair.is_active()).collect();
     pairs.sort_by(|a, b| (b.created_at, b.id.as_str()).cmp(&(a.created_at, a.id.as_str())));
     if json {

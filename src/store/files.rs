@@ -154,7 +154,9 @@ impl Files for OsFiles {
             return Err(io::Error::new(io::ErrorKind::FileTooLarge, "it is far too large"));
         }
         file.seek(SeekFrom::Start(from))?;
-        let mut bytes = Vec::new();
+        // One byte more: that it has ended is seen without another piece.
+        let length = usize::try_from(mark.length.saturating_sub(from)).unwrap_or_default();
+        let mut bytes = Vec::with_capacity(length.saturating_add(1));
         file.take(READ_LIMIT).read_to_end(&mut bytes)?;
         Ok((bytes, mark))
     }

@@ -270,11 +270,16 @@ pub(super) fn read_records<F: Files, R: Kept>(files: &F, dir: &Path, loaded: &mu
             return Vec::new();
         }
     };
-    names.iter().filter_map(|name| read_record(files, dir, name)).collect()
+    names.iter().filter_map(|name| read_record(files, dir, name, decode)).collect()
 }
 
-/// Reads one file of a folder of records; `None` when its name says that it is no record.
-pub(super) fn read_record<F: Files, R: Kept>(files: &F, dir: &Path, name: &str) -> Option<Read<R>> {
+/// Reads one file of a folder of records in this way; `None` when its name says that it is no record.
+pub(super) fn read_record<F: Files, R: Kept>(
+    files: &F,
+    dir: &Path,
+    name: &str,
+    decode: fn(&str, &[u8]) -> Decoded<R>,
+) -> Option<Read<R>> {
     let stem =
         name.strip_suffix(".json").filter(|stem| stem.strip_suffix(".ours").is_none() && !stem.starts_with('.'))?;
     let path = dir.join(name);

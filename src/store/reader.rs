@@ -9,7 +9,7 @@ use jiff::Timestamp;
 use super::files::{FileMark, Files, OsFiles};
 use super::load::{self, Read};
 use super::lock::{self, Holder, Kind};
-use super::schema::{Decoded, Kept, Need};
+use super::schema::{Decoded, Kept, Need, decode_to_look};
 use super::{journal, old_of, quarantine, show, spool};
 use crate::driver::ports::Loaded;
 use crate::driver::ports::Past;
@@ -33,6 +33,8 @@ const LATE_EVENTS: u64 = 256 << 10;
 pub struct Reader<F = OsFiles> {
     home: Home,
     files: F,
+    /// Only how each record stands is wanted.
+    stands: bool,
     /// What the files were when they were last read.
     marks: BTreeMap<PathBuf, FileMark>,
     runs: BTreeMap<PathBuf, Cached<RunRecord>>,
@@ -60,7 +62,15 @@ impl Reader<OsFiles> {
 impl<F: Files> Reader<F> {
     /// A reader on other files than the system's.
     pub fn with_files(home: Home, files: F) -> Self {
-        Self { home, files, marks: BTreeMap::new(), runs: BTreeMap::new(), pairs: BTreeMap::new(), seen: None }
+        let (marks, runs, pairs) = (BTreeMap::new(), BTreeMap::new(), BTreeMap::new());
+        Self { home, files, stands: false, marks, runs, pairs, seen: None }
+    }
+
+    /// The same for a glance at how everything stands: what has ended is told by its own record, so that its reviews, what
+    /// moved out of records, and the log are not read.
+    #[must_use]
+    pub fn standing(self) -> Self {
+        Self { stands: true, ..self }
     }
 
     /// Whether anything was written since the last call. Costs one look at each file's mark, no reading.
@@ -92,8 +102,10 @@ impl<F: Files> Reader<F> {
         let home = self.home.clone();
         let names = |dir: &Path| self.files.list(dir).unwrap_or_default();
         let (runs, pairs) = (names(&home.runs()), names(&home.pairs()));
-        loaded.runs = records(&self.files, &home, &home.runs(), runs, &mut self.runs, &mut loaded);
-        loaded.pairs = records(&self.files, &home, &home.pairs(), pairs, &mut self.pairs, &mut loaded);
+        let place = Place { files: &self.files, home: &home, stands: self.stands };
+        loaded.runs = records(place, &home.runs(), runs, &mut self.runs, &mut loaded);
+        let pairs = if self.stands { without_history(pairs, &loaded.runs) } else { pairs };
+        loaded.pairs = records(place, &home.pairs(), pairs, &mut self.pairs, &mut loaded);
         quarantine::tell(&self.files, &home, &mut loaded);
         load::hold_with_their_pairs(&mut loaded);
         for note in load::read_notes(&self.files, &home) {
@@ -105,7 +117,9 @@ impl<F: Files> Reader<F> {
                 Err(why) => loaded.notices.push(format!("{} can't be read: {why}", show(&note.path))),
             }
         }
-        load::tails(&self.files, &home, &mut loaded);
+        if !self.stands {
+            load::tails(&self.files, &home, &mut loaded);
+        }
         loaded
     }
 
@@ -113,16 +127,17 @@ impl<F: Files> Reader<F> {
     pub fn one(&self, key: &RecordKey) -> Loaded {
         let mut loaded = Loaded::default();
         let name = vec![format!("{}.json", key.as_str())];
-        let (files, home) = (&self.files, &self.home);
+        let home = &self.home;
+        let place = Place { files: &self.files, home, stands: false };
         if !is_safe_name(key.as_str()) {
             return loaded;
         }
         match key {
             RecordKey::Run(_) => {
-                loaded.runs = records(files, home, &home.runs(), name, &mut BTreeMap::new(), &mut loaded);
+                loaded.runs = records(place, &home.runs(), name, &mut BTreeMap::new(), &mut loaded);
             }
             RecordKey::Pair(_) => {
-                loaded.pairs = records(files, home, &home.pairs(), name, &mut BTreeMap::new(), &mut loaded);
+                loaded.pairs = records(place, &home.pairs(), name, &mut BTreeMap::new(), &mut loaded);
             }
         }
         loaded
@@ -211,9 +226,36 @@ impl<F: Files> Shelf for Reader<F> {
     }
 }
 
+/// Where is read, and how much.
+#[derive(Debug)]
+struct Place<'a, F> {
+    files: &'a F,
+    home: &'a Home,
+    stands: bool,
+}
+
+impl<F> Clone for Place<'_, F> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+
+impl<F> Copy for Place<'_, F> {}
+
+/// The files of pairs without those of runs that have stopped, but for the review that such a run ended in.
+fn without_history(mut pairs: Vec<String>, runs: &[RunRecord]) -> Vec<String> {
+    let ended: BTreeMap<&str, &RunRecord> =
+        runs.iter().filter(|run| !run.is_active()).map(|run| (run.id.as_str(), run)).collect();
+    pairs.retain(|name| {
+        let stem = name.strip_suffix(".json").unwrap_or(name);
+        let of = stem.rmatch_indices('-').find_map(|(at, _)| ended.get(stem.get(..at)?));
+        of.is_none_or(|run| run.current_pair_id.as_ref().is_some_and(|pair| pair.as_str() == stem))
+    });
+    pairs
+}
+
 fn records<F: Files, R: Kept>(
-    files: &F,
-    home: &Home,
+    Place { files, home, stands }: Place<'_, F>,
     dir: &Path,
     names: Vec<String>,
     cache: &mut BTreeMap<PathBuf, Cached<R>>,
@@ -225,8 +267,8 @@ fn records<F: Files, R: Kept>(
         let now = files.stat(&path).ok().flatten();
         let cached = match left.remove(&path).filter(|cached| now.is_some() && cached.read.mark == now) {
             Some(cached) => Some(cached),
-            None => load::read_record(files, dir, &name).map(|read| {
-                let folder = home.texts(&R::key_of(&read.stem));
+            None => load::read_record(files, dir, &name, decode_to_look).map(|read| {
+                let folder = home.texts(&R::key_of(&read.stem)).filter(|_| !stands);
                 let older = folder.map(|folder| load::moved(files, &folder).0).unwrap_or_default();
                 Cached { read, older }
             }),
@@ -235,8 +277,11 @@ fn records<F: Files, R: Kept>(
             cache.insert(path, cached);
         }
     }
-    let ours: Vec<R> = cache.values().filter_map(|cached| ours(&cached.read)).cloned().collect();
-    let recent = load::recent(&ours);
+    let recent = if stands {
+        Vec::new()
+    } else {
+        load::recent(&cache.values().filter_map(|cached| ours(&cached.read)).cloned().collect::<Vec<R>>())
+    };
     let mut records = Vec::new();
     for cached in cache.values_mut() {
         loaded.read_only.extend(load::unread(home, &cached.read));

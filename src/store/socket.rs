@@ -86,6 +86,14 @@ impl Socket {
     }
 }
 
+impl Socket {
+    /// Whether its name still leads to it.
+    #[must_use]
+    pub fn is_kept(&self) -> bool {
+        self.identity.is_none() || identity(&self.path) == self.identity
+    }
+}
+
 impl Drop for Socket {
     fn drop(&mut self) {
         if self.identity.is_some() && identity(&self.path) == self.identity {

@@ -27,6 +27,7 @@ mod keys;
 mod kills;
 mod launch;
 mod leaving;
+mod load;
 mod panes;
 mod pictures;
 mod printed;

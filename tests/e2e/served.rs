@@ -11,7 +11,8 @@ use serde_json::Value;
 use trellis::paths::Home;
 use trellis::store::lock::{Holder, holder};
 
-use crate::demo::trellis;
+use crate::demo::{Ended, trellis};
+use crate::terminal::{Terminal, WIDE};
 
 /// The block of the manual that is called so.
 fn story(name: &str) -> String {
@@ -233,6 +234,67 @@ fn a_command_that_is_refused_says_why_in_a_line_and_ends_with_1() {
         assert!(said.contains(says), "{words:?}: {said}");
         assert!(code == 0 || said.trim_end().lines().count() == 1, "{words:?}: {said}");
     }
+}
+
+/// A driver has the home a moment before it has its socket, and a socket below a temporary folder may be tidied away.
+#[test]
+fn a_command_reaches_a_driver_that_has_only_just_begun_and_one_whose_socket_was_removed() {
+    let left = Left::new();
+    let home = left.folder.path().join("home");
+    let driver = left.command(&["drive", "--stay"]).stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
+    let _driver = Ended(driver);
+    while left.json(&["status", "--json"])["driver"].is_null() {
+        std::thread::yield_now();
+    }
+    went_well(&left.ask(&["run", "pause", &left.run]));
+    left.until_driven();
+    fs::remove_file(Home::at(&home).socket()).unwrap();
+    left.until_driven();
+    went_well(&left.ask(&["run", "resume", &left.run]));
+}
+
+/// A script that orders over the socket needs no loop around its first request.
+#[test]
+fn a_driver_in_the_background_is_reached_as_soon_as_its_start_has_ended() {
+    let left = Left::new();
+    for _ in 0..3 {
+        went_well(&left.ask(&["drive", "--background", "--stay"]));
+        std::os::unix::net::UnixStream::connect(left.folder.path().join("home/trellis.sock")).unwrap();
+        went_well(&left.ask(&["drive", "--stop"]));
+    }
+}
+
+/// Colours would go into files and other programs; words for people have none, on a terminal neither.
+#[test]
+fn no_command_colours_what_it_prints() {
+    let terminal = Terminal::open(WIDE);
+    let home = terminal.home();
+    assert!(trellis(&home).args(["demo", "--headless", "--speed", "50"]).output().unwrap().status.success());
+    let raw = terminal.folder.path().join("raw");
+    terminal.tmux(&["pipe-pane", "-O", &format!("cat >> {}", raw.display())]);
+    let program = crate::terminal::program();
+    let commands =
+        ["run list", "status", "session list", "doctor", "events", "why shop", "run frob", "--help", "run show shop"];
+    for (n, words) in commands.iter().enumerate() {
+        terminal.run(&format!(
+            "clear; TERM=xterm-256color {} {words} --home {}; echo ended-{n}",
+            program.display(),
+            home.display()
+        ));
+        terminal.wait_for(&format!("ended-{n}"));
+    }
+    let coloured = |bytes: &[u8]| {
+        String::from_utf8_lossy(bytes)
+            .split("\u{1b}[")
+            .skip(1)
+            .filter(|rest| {
+                let end = rest.find(|c: char| !c.is_ascii_digit() && c != ';');
+                end.is_some_and(|end| rest[end..].starts_with('m') && !matches!(&rest[..end], "" | "0"))
+            })
+            .count()
+    };
+    assert_eq!(coloured(b"\x1b[31mred\x1b[0m"), 1);
+    assert_eq!(coloured(&fs::read(&raw).unwrap()), 0);
 }
 
 #[test]

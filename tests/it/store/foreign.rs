@@ -5,11 +5,13 @@ use serde_json::json;
 use trellis::driver::ports::{Cause, Loaded, Records, SaveError};
 use trellis::model::ids::RecordKey;
 use trellis::model::outbox::EntryState;
+use trellis::model::run::RunState;
+use trellis::paths::Home;
 use trellis::store::files::Files as _;
 use trellis::store::reader::Reader;
 use trellis::store::sim_files::{Fault, SimFiles};
 
-use super::making::{entry, pair, run, store};
+use super::making::{at, entry, pair, run, stopped, store};
 
 #[test]
 fn s1_bad_files_go_to_quarantine_by_name_and_the_others_load() {
@@ -257,4 +259,29 @@ fn a_crash_between_putting_theirs_away_and_writing_ours_loses_neither() {
     assert_eq!(loaded.notices.len(), 1, "{:?}", loaded.notices);
     assert_eq!(disk.get("/h/quarantine/p1.json").unwrap(), b"{}");
     again.save_pair(&ours).unwrap();
+}
+
+/// A status line asks every few seconds: what has ended costs it one small record, however many reviews it had.
+#[test]
+fn a_glance_reads_no_review_of_a_run_that_has_ended() {
+    let disk = SimFiles::new();
+    let mut store = store(&disk);
+    let mut ended = run("old");
+    (ended.state, ended.stopped_at, ended.current_pair_id) = (RunState::Stopped, Some(at(9)), Some("old-p2".into()));
+    store.save_run(&ended).unwrap();
+    store.save_run(&run("new")).unwrap();
+    // One whose id begins like that of the run, and one by itself.
+    for id in ["old-p1", "old-p2", "new-p1", "older-p1", "alone"] {
+        store.save_pair(&stopped(pair(id), 9)).unwrap();
+    }
+    let read = |reader: Reader<SimFiles>| {
+        let loaded = { reader }.load();
+        loaded.pairs.iter().map(|pair| pair.id.as_str().to_owned()).collect::<Vec<_>>()
+    };
+    let home = Home::at("/h");
+    assert_eq!(
+        read(Reader::with_files(home.clone(), disk.clone()).standing()),
+        ["alone", "new-p1", "old-p2", "older-p1"]
+    );
+    assert_eq!(read(Reader::with_files(home, disk.clone())).len(), 5);
 }
