@@ -133,7 +133,7 @@ impl ClaudeSession {
 
     /// Types a message into its pane.
     pub fn send(&mut self, settings: &Settings, delivery: &Delivery) -> SendReport {
-        let report = self.with_typing(settings, |typing| {
+        let report = self.with_typing(settings, delivery, |typing| {
             typing.send(&message::pastes(delivery, typing.pane.height), delivery.allow_unknown_box)
         });
         // Entered or not: a send that was stopped after its last paste leaves the same box as one whose Enter was lost.
@@ -144,10 +144,15 @@ impl ClaudeSession {
     /// Presses Enter on our own text.
     pub fn press_enter(&mut self, settings: &Settings, delivery: &Delivery) -> SendReport {
         let typed = self.typed.as_deref().is_some_and(|typed| fold(typed) == fold(&delivery.text));
-        self.with_typing(settings, |typing| typing.enter_alone(&delivery.text, typed))
+        self.with_typing(settings, delivery, |typing| typing.enter_alone(&delivery.text, typed))
     }
 
-    fn with_typing(&mut self, settings: &Settings, act: impl FnOnce(&Typing<'_>) -> SendReport) -> SendReport {
+    fn with_typing(
+        &mut self,
+        settings: &Settings,
+        delivery: &Delivery,
+        act: impl FnOnce(&Typing<'_>) -> SendReport,
+    ) -> SendReport {
         let held = match self.find(settings) {
             Finding::Held(held) => held,
             Finding::Starting(_) => return stopped(String::from("claude is still starting")),
@@ -161,7 +166,7 @@ impl ClaudeSession {
             Err(why) => return stopped(why.clone()),
         };
         let check = |moment| may_type(&held, &settings.claude_home, moment);
-        act(&Typing { pane, agent: Agent::Claude, check: &check })
+        act(&Typing { pane, agent: Agent::Claude, entry: &delivery.entry, check: &check })
     }
 
     fn find(&mut self, settings: &Settings) -> Finding {
@@ -278,7 +283,9 @@ fn observe(at: Timestamp, held: &Held, in_flight: Option<&InFlight>, typed: Opti
             reach.ticks.box_empty = input_box::tick(Agent::Claude, reach.input, pane.height);
         }
     }
+    let entered = |entry: &InFlight| held.pane.as_ref().is_ok_and(|pane| pane.has_entered(entry.entry.as_ref()));
     reach.on_its_way = match (in_flight, reach.input) {
+        (Some(entry), InputBox::Empty) if entered(entry) => OnItsWay::Entered,
         (None, _) | (Some(_), InputBox::Empty | InputBox::Ours | InputBox::Other | InputBox::Command) => OnItsWay::No,
         (Some(_), InputBox::Unknown) => OnItsWay::Unknown(String::from("claude's input box cannot be read")),
     };

@@ -148,6 +148,10 @@ impl CodexSession {
                 reach.input =
                     captured.map_or(InputBox::Unknown, |shown| input_box::read(Agent::Codex, &shown, ours, false));
                 reach.ticks.box_empty = input_box::tick(Agent::Codex, reach.input, pane.height);
+                let entry = in_flight.and_then(|entry| entry.entry.as_ref());
+                if (reach.input, &reach.on_its_way) == (InputBox::Empty, &OnItsWay::No) && pane.has_entered(entry) {
+                    reach.on_its_way = OnItsWay::Entered;
+                }
             }
             Err(why) => {
                 reach.place = by_hand::place(&holder.process);
@@ -171,7 +175,7 @@ impl CodexSession {
                 None => stopped(String::from("can't find the codex program; name its folder in PATH")),
             }
         } else {
-            with_typing(&holder, &self.id, settings, |typing| {
+            with_typing(&holder, &self.id, settings, delivery, |typing| {
                 typing.send(&message::pastes(delivery, typing.pane.height), delivery.allow_unknown_box)
             })
         }
@@ -180,7 +184,9 @@ impl CodexSession {
     /// Presses Enter on our own text in the pane.
     pub fn press_enter(&mut self, settings: &Settings, delivery: &Delivery) -> SendReport {
         match self.held(settings) {
-            Ok(holder) => with_typing(&holder, &self.id, settings, |typing| typing.enter_alone(&delivery.text, false)),
+            Ok(holder) => {
+                with_typing(&holder, &self.id, settings, delivery, |typing| typing.enter_alone(&delivery.text, false))
+            }
             Err(why) => stopped(why),
         }
     }
@@ -285,6 +291,7 @@ fn with_typing(
     holder: &Holder,
     thread: &SessionId,
     settings: &Settings,
+    delivery: &Delivery,
     act: impl FnOnce(&Typing<'_>) -> SendReport,
 ) -> SendReport {
     let pane = match threads::pane_of(holder, thread, settings) {
@@ -300,7 +307,7 @@ fn with_typing(
         let title = pane.server.pane(&pane.id)?.title;
         if threads::asks(&title) { Err(String::from("codex waits for a person: approval")) } else { Ok(()) }
     };
-    act(&Typing { pane: &pane, agent: Agent::Codex, check: &check })
+    act(&Typing { pane: &pane, agent: Agent::Codex, entry: &delivery.entry, check: &check })
 }
 
 /// The program that a running Codex is, then the one that the settings name, then the one on `PATH`.

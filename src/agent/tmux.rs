@@ -16,12 +16,16 @@ use std::time::Duration;
 
 use super::os::{self, Process};
 use super::program::{Ended, Program};
+use crate::model::ids::EntryId;
 
 /// Every fact that tells one pane from all others and says whether keys would go where they should. The title comes
 /// last because it may hold anything.
 const FACTS: &str = "#{pid} #{start_time} #{pane_id} #{pane_pid} #{pane_tty} #{window_id} #{pane_dead} #{pane_in_mode} \
                      #{pane_input_off} #{pane_synchronized} -#{pane_mode} #{pane_index} #{pane_height} #{session_id} \
                      #{session_name}\u{1f}#{pane_current_command}\u{1f}#{pane_title}";
+
+/// The option of a pane that keeps which message Enter was pressed on last.
+const ENTERED: &str = "@trellis_entered";
 
 /// Where tmux servers may be found.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -314,15 +318,29 @@ impl Pane {
         self.server.told(&words, text.as_bytes()).map(|said| pressed(&said))
     }
 
-    /// Presses Enter.
+    /// Presses Enter on a message. The server notes it in the same command sequence, on the pane: a kill of this program
+    /// leaves both or neither.
     ///
     /// # Errors
     /// No server answers.
-    pub fn enter(&self) -> Result<Pressed, String> {
+    pub fn enter(&self, entry: &EntryId) -> Result<Pressed, String> {
         let target = self.id.as_str();
-        let press = format!("send-keys -t {target} Enter ; display-message -p done");
+        let note = if is_plain(entry.as_str()) {
+            format!("set-option -p -t {target} {ENTERED} {entry} ; ")
+        } else {
+            String::new()
+        };
+        let press = format!("send-keys -t {target} Enter ; {note}display-message -p done");
         let words = ["if-shell", "-F", "-t", target, &self.guard(), &press, &self.say_why()];
         self.server.told(&words, &[]).map(|said| pressed(&said))
+    }
+
+    /// Whether Enter was pressed on this message last. What the program in the pane writes there itself can only make a
+    /// person be asked.
+    #[must_use]
+    pub fn has_entered(&self, entry: Option<&EntryId>) -> bool {
+        let noted = self.server.told(&["show-options", "-p", "-q", "-v", "-t", self.id.as_str(), ENTERED], &[]);
+        entry.is_some_and(|entry| noted.is_ok_and(|noted| noted.trim_end() == entry.as_str()))
     }
 
     /// Leaves copy mode, if the pane is still that pane and in it.
@@ -369,8 +387,7 @@ impl Pane {
         let open = "#{==:#{pane_dead}#{pane_in_mode}#{pane_input_off}#{pane_synchronized},0000}";
         let guard = format!("#{{&&:{},{open}}}", self.identity());
         // A name that a format could take for a part of itself is left out: the look right before the key has to do.
-        let is_plain = |sign: char| sign.is_ascii_alphanumeric() || matches!(sign, '.' | '-' | '_');
-        if self.command.is_empty() || !self.command.chars().all(is_plain) {
+        if !is_plain(&self.command) {
             return guard;
         }
         format!("#{{&&:{guard},#{{==:#{{pane_current_command}},{}}}}}", self.command)
@@ -380,6 +397,12 @@ impl Pane {
         let scrolled = format!("#{{?#{{&&:{},#{{pane_in_mode}}}},scrolled,refused}}", self.identity());
         format!("display-message -p -t {} \"{scrolled}\"", self.id.as_str())
     }
+}
+
+/// Whether a word is one word to tmux, and no part of a format.
+fn is_plain(word: &str) -> bool {
+    let is_plain = |sign: char| sign.is_ascii_alphanumeric() || matches!(sign, '.' | '-' | '_');
+    !word.is_empty() && word.chars().all(is_plain)
 }
 
 fn pressed(said: &str) -> Pressed {

@@ -110,6 +110,7 @@ impl Entry {
     #[must_use]
     pub fn on_its_way(&self) -> InFlight {
         InFlight {
+            entry: Some(self.id.clone()),
             text: self.text_on_the_wire().into(),
             queue_id: self.queue_id.clone(),
             carrier: self.carrier.clone(),

@@ -4,7 +4,7 @@
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
-use super::ids::{SessionId, SessionKey};
+use super::ids::{EntryId, SessionId, SessionKey};
 
 /// How a message reaches a session.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -186,6 +186,8 @@ pub enum InputBox {
 pub enum OnItsWay {
     /// Proven: nothing of it is on its way.
     No,
+    /// It is nowhere to be seen, and its pane keeps that Enter was pressed on it.
+    Entered,
     /// It stands in the agent's queue.
     Queued,
     /// A process of ours still carries it.
@@ -210,6 +212,8 @@ pub struct ProbeAsk {
 /// The entry in flight, as far as a transport needs it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct InFlight {
+    /// Which one.
+    pub entry: Option<EntryId>,
     /// The text as it was sent.
     pub text: std::sync::Arc<str>,
     /// The agent queue's own id of it.

@@ -180,7 +180,7 @@ impl Port {
     fn carry(&mut self, session: &SessionKey, text: &str) -> InFlight {
         let report = self.send(session, text);
         assert_eq!((report.stopped.as_deref(), report.entered), (None, true), "{report:?}");
-        InFlight { text: text.into(), queue_id: None, carrier: report.carrier }
+        InFlight { text: text.into(), carrier: report.carrier, ..InFlight::default() }
     }
 
     /// Waits for the end of whatever runs on a session.
@@ -387,7 +387,7 @@ fn a_mark_names_its_process_and_no_later_one() {
     let mut other = Other::start();
     let process = trellis::agent::os::process(other.0.id()).unwrap();
     let mark = ProcessMark { pid: process.pid, started_at: process.started_at, start_mark: process.start_mark.clone() };
-    let entry = |mark: &ProcessMark| InFlight { text: "x".into(), queue_id: None, carrier: Some(mark.clone()) };
+    let entry = |mark: &ProcessMark| InFlight { text: "x".into(), carrier: Some(mark.clone()), ..InFlight::default() };
     let mut port = Port::new(&rig, &[&claude]);
     assert_eq!(port.probe(&claude, Some(&entry(&mark))).on_its_way, OnItsWay::Carried);
     // The same pid, started another time: another program's now.

@@ -111,7 +111,7 @@ fn programs_are_started_in_known_places_only() {
 }
 
 /// tmux could run a line as well: it is asked for nothing of that kind. `if-shell -F` reads a format and starts nothing,
-/// and the one option that is set is set to a word of ours.
+/// and the two options that are set are set to a word of ours.
 #[test]
 fn tmux_is_asked_for_nothing_that_runs_a_line() {
     let words = [
@@ -130,6 +130,10 @@ fn tmux_is_asked_for_nothing_that_runs_a_line() {
     }
     for (file, lines) in places(&["\"set-option\"", "\"set-window-option\""]) {
         assert!(lines.iter().all(|line| line.contains("\"remain-on-exit\", \"failed\"")), "{file}: {lines:#?}");
+    }
+    for (file, lines) in places(&["set-option "]) {
+        let ours = |line: &String| line.contains("{ENTERED} {entry}") || line.contains("-u -t {target} remain-on-exit");
+        assert!(lines.iter().all(ours), "{file}: {lines:#?}");
     }
 }
 

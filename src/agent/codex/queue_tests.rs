@@ -22,7 +22,7 @@ fn queue(rows: &[(&str, &str, &str)]) -> tempfile::TempDir {
 }
 
 fn entry(text: &str, queue_id: Option<&str>) -> InFlight {
-    InFlight { text: text.into(), queue_id: queue_id.map(ToOwned::to_owned), carrier: None }
+    InFlight { text: text.into(), queue_id: queue_id.map(ToOwned::to_owned), ..InFlight::default() }
 }
 
 #[test]

@@ -11,7 +11,7 @@ use super::input_box::{self, Box};
 use super::{Pane, Pressed, drawn};
 use crate::clock;
 use crate::machine::wire;
-use crate::model::ids::Agent;
+use crate::model::ids::{Agent, EntryId};
 use crate::model::reach::{InputBox, SendReport};
 
 /// Codex takes an Enter within about 120 ms of a paste for a line feed.
@@ -38,6 +38,8 @@ pub struct Typing<'a> {
     pub pane: &'a Pane,
     /// The agent in it.
     pub agent: Agent,
+    /// The message that is sent.
+    pub entry: &'a EntryId,
     /// Looks whether the agent still lives and has no dialog open; an error says what is missing.
     pub check: &'a dyn Fn(Moment) -> Result<(), String>,
 }
@@ -177,7 +179,7 @@ impl Typing<'_> {
 
     fn press_enter(&self, progress: &mut Progress) -> Result<(), String> {
         loop {
-            match self.pane.enter()? {
+            match self.pane.enter(self.entry)? {
                 Pressed::Done => break,
                 Pressed::Scrolled => self.leave_copy_mode(progress)?,
                 Pressed::Refused => return Err(self.refused()),

@@ -37,7 +37,28 @@ pub(in crate::machine) fn observe<R: Loop>(draft: &mut Draft<'_, R>) -> Option<A
     }
     queue(draft, index);
     carried(draft, index);
+    entered(draft, index);
     None
+}
+
+/// Takes in that Enter was pressed on the entry where its sequence could not say so, since the driver was killed: from
+/// then on it is not sent again by itself.
+fn entered<R: Loop>(draft: &mut Draft<'_, R>, index: usize) {
+    let Some(entry) = draft.rec.outbox().get(index).filter(|entry| !entry.entered) else { return };
+    let side = draft.side(entry.target);
+    let is_marked =
+        fresh(side, draft.now(), entry.attempt_at).is_some_and(|reach| reach.on_its_way == OnItsWay::Entered);
+    if side.sending.is_some() || !is_marked {
+        return;
+    }
+    let Some(entry) = draft.rec.outbox_mut().get_mut(index) else { return };
+    entry.entered = true;
+    entry.quiet_since = None;
+    if entry.state == EntryState::Prepared {
+        entry.state = EntryState::Sent;
+    }
+    let what = format!("Enter was pressed on {}", entry.id);
+    draft.decide(what, Evidence::seen("its pane, which keeps what was entered last"));
 }
 
 /// Notes that a process still carries the entry, so that no time runs against it: not each look, a save each time.
@@ -140,7 +161,7 @@ pub(in crate::machine) fn settle<R: Loop>(draft: &mut Draft<'_, R>) {
         || match side.reach {
             None => true,
             Some(reach) => match &reach.on_its_way {
-                OnItsWay::No | OnItsWay::Refused(_) => false,
+                OnItsWay::No | OnItsWay::Entered | OnItsWay::Refused(_) => false,
                 OnItsWay::Queued | OnItsWay::Carried => true,
                 OnItsWay::Unknown(_) => session::gone(side).is_none() && reach.transport.is_some(),
             },

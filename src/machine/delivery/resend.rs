@@ -82,7 +82,7 @@ fn on_empty_box<R: Loop>(draft: &Draft<'_, R>, entry: &Entry, reach: &Reach) -> 
         OnItsWay::Queued => return Next::OnItsWay("it stands in the agent's own queue"),
         OnItsWay::Carried => return Next::OnItsWay("it is being carried there"),
         OnItsWay::Refused(why) if !looked_again(entry) => return Next::GiveUp(why.clone()),
-        OnItsWay::No | OnItsWay::Refused(_) => {}
+        OnItsWay::No | OnItsWay::Entered | OnItsWay::Refused(_) => {}
         OnItsWay::Unknown(why) => return Next::Held(format!("it cannot be told whether it is on its way: {why}")),
     }
     // It stood in the box, Enter was pressed, and it stands there no more: whoever took it has it.

@@ -32,7 +32,7 @@ fn one_message_each() -> Result<(), Skip> {
         assert!(report.entered && report.last_key_at.is_some());
         let wanted = fold(&wire);
         rig.wait("the prompt", || rig.prompts().iter().filter(|asked| fold(&asked.prompt) == wanted).count() == 1);
-        let entry = InFlight { text: wire.into(), queue_id: report.queue_id, carrier: None };
+        let entry = InFlight { text: wire.into(), queue_id: report.queue_id, ..InFlight::default() };
         rig.wait("nothing on its way", || port.probe(session, Some(&entry)).on_its_way == OnItsWay::No);
     }
     // A person's half sentence in Claude's box holds a message; Codex's queue does not mind one in its.

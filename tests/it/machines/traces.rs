@@ -77,6 +77,24 @@ fn trace_01_c_what_was_entered_and_is_never_seen_is_asked_about() {
     assert_eq!(world.sent(R).len(), 1, "not after a restart and a look either");
 }
 
+/// The same where the driver was killed behind the Enter and could not save it: the pane says so.
+#[test]
+fn trace_01_g_a_kill_behind_the_enter_sends_nothing_again_by_itself() {
+    let mut world = with_answer();
+    world.die_on_send = true;
+    world.new_pair(Kickoff::UseCurrent, PairConfig::default()).unwrap();
+    world.restart();
+    world.reviewer.on_its_way = OnItsWay::Entered;
+    world.wait(600);
+    assert_eq!(world.sent(R).len(), 1, "{:?}", world.pair().outbox);
+    assert_eq!(world.pair().paused_reason, Some(PauseReason::DeliveryFailed));
+    world.reviewer.on_its_way = OnItsWay::No;
+    world.take(R);
+    world.control(&Control::CheckDelivery).unwrap();
+    world.wait(4);
+    assert_eq!((world.pair().round_count, world.sent(R).len()), (1, 1));
+}
+
 /// A terminal that swallows every paste is asked about: one driver does not type for ever.
 #[test]
 fn trace_01_d_pastes_that_are_swallowed_are_asked_about_after_three() {

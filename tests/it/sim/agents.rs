@@ -3,7 +3,7 @@
 use std::collections::VecDeque;
 
 use jiff::{SignedDuration, Timestamp};
-use trellis::model::ids::{Agent, SessionId, SessionKey, SessionRef};
+use trellis::model::ids::{Agent, EntryId, SessionId, SessionKey, SessionRef};
 
 use super::brain::Brain;
 use super::dialect::{Line, Writer};
@@ -60,6 +60,8 @@ pub struct FakeAgent {
     /// What stands in the input box.
     pub input: String,
     pub dialog: bool,
+    /// The message that trellis pressed Enter on last, as its pane keeps it.
+    pub entered: Option<EntryId>,
     pub box_unknown_until: Option<Timestamp>,
     pub alive: bool,
     pub started_at: Timestamp,
@@ -97,6 +99,7 @@ impl FakeAgent {
             chats: vec![Chat::new(kind, &format!("{name}-{}", kind.as_str()))],
             input: String::new(),
             dialog: false,
+            entered: None,
             box_unknown_until: None,
             alive: true,
             started_at: at,

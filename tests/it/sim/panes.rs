@@ -114,9 +114,11 @@ impl World {
             Some(queue_id) => *queue_id == row.queue_id,
             None => !row.queue_id.is_empty() && *flight.text == *row.text,
         });
+        let entered = agent.input.is_empty() && agent.entered.is_some() && agent.entered == flight.entry;
         match (carried, queued && agent.kind == Agent::Codex) {
             (true, _) => OnItsWay::Carried,
             (false, true) => OnItsWay::Queued,
+            (false, false) if entered => OnItsWay::Entered,
             (false, false) => OnItsWay::No,
         }
     }
@@ -159,6 +161,7 @@ impl World {
             let report = self.stopped(!enter_only, "the box does not hold our text alone");
             return self.report(2, record, delivery, enter_only, report);
         };
+        self.agents[side].entered = Some(delivery.entry.clone());
         if !self.strikes(Ingredient::LostEnter) {
             let text = std::mem::take(&mut self.agents[side].input);
             self.submit(side, Prompt::new(text, false));

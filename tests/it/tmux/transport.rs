@@ -40,7 +40,7 @@ fn d1_forty_lines_arrive_as_one_message() {
 fn d3_enter_comes_late_enough_for_an_agent_that_takes_an_early_one_for_a_line_feed() {
     let Some(rig) = Rig::start(&["--codex", "--newline-within", "120"]) else { return };
     let pane = rig.pane();
-    let typing = Typing { pane: &pane, agent: Agent::Codex, check: &|_: Moment| Ok(()) };
+    let typing = Typing { pane: &pane, agent: Agent::Codex, entry: &"p.1".into(), check: &|_: Moment| Ok(()) };
     entered(&typing.send(&[forty_lines()], false));
     rig.arrives_once(&forty_lines());
 }
@@ -57,6 +57,22 @@ fn d5_a_slow_agent_gets_the_message_once_and_no_ctrl_c() {
     rig.wait("our own text", || session.probe(&rig.settings(), Some(&entry)).input == InputBox::Ours);
     entered(&session.press_enter(&rig.settings(), &Rig::delivery("slowly now")));
     rig.arrives_once("slowly now");
+}
+
+/// Killed behind its Enter, before that was saved: the pane says what it came to, to a start that knows nothing of it.
+/// An id that tmux would read as more than one word is not noted.
+#[test]
+fn a_pane_keeps_which_message_enter_was_pressed_on() {
+    let Some(rig) = Rig::start(&[]) else { return };
+    let flies = |entry: &str| InFlight { entry: Some(entry.into()), text: "once".into(), ..InFlight::default() };
+    let seen = |entry: &str| session().probe(&rig.settings(), Some(&flies(entry))).on_its_way;
+    assert_eq!(seen("p.1"), OnItsWay::No);
+    entered(&rig.send("once"));
+    rig.arrives_once("once");
+    rig.wait("the mark", || seen("p.1") == OnItsWay::Entered);
+    assert_eq!(seen("p.2"), OnItsWay::No, "another message was not entered");
+    assert_eq!(rig.pane().enter(&"x ; kill-server".into()), Ok(Pressed::Done));
+    rig.wait("the mark, as it was", || seen("p.1") == OnItsWay::Entered);
 }
 
 #[test]
@@ -124,8 +140,8 @@ fn d17_after_a_restart_of_the_server_nothing_goes_to_the_pane_of_the_same_number
     rig.open(&["cat"]);
     rig.wait("the new server", || Server::at(rig.socket()).panes().is_ok());
     assert_ne!(pane.paste("trellis-test", "typed into a stranger").unwrap_or(Pressed::Refused), Pressed::Done);
-    assert_ne!(pane.enter().unwrap_or(Pressed::Refused), Pressed::Done);
-    let typing = Typing { pane: &pane, agent: Agent::Claude, check: &|_: Moment| Ok(()) };
+    assert_ne!(pane.enter(&"p.1".into()).unwrap_or(Pressed::Refused), Pressed::Done);
+    let typing = Typing { pane: &pane, agent: Agent::Claude, entry: &"p.1".into(), check: &|_: Moment| Ok(()) };
     assert_eq!(typing.send(&[String::from("typed into a stranger")], true).last_key_at, None);
     assert!(!rig.tmux(&["capture-pane", "-p", "-t", "%0"]).contains("stranger"));
     assert_eq!(rig.tmux(&["list-buffers"]), "", "no text is left in a buffer");
@@ -142,7 +158,7 @@ fn d19_a_pane_that_is_not_there_is_an_error_and_never_another_one() {
     assert!(Server::at(rig.socket()).pane(&PaneId::new("%9999").unwrap()).is_err());
     let gone = Pane { id: PaneId::new("%9999").unwrap(), ..rig.pane() };
     assert_ne!(gone.paste("trellis-test", "astray").unwrap_or(Pressed::Refused), Pressed::Done);
-    assert_ne!(gone.enter().unwrap_or(Pressed::Refused), Pressed::Done);
+    assert_ne!(gone.enter(&"p.1".into()).unwrap_or(Pressed::Refused), Pressed::Done);
     assert!(rig.submitted().is_empty());
     assert_eq!(session().probe(&rig.settings(), None).input, InputBox::Empty);
 }

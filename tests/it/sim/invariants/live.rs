@@ -48,9 +48,10 @@ pub fn begins(disk: &Disk, world: &mut World) {
     }
 }
 
-/// A text that was entered, and neither recorded by its agent for longer than the grace nor reported by the driver, which
-/// was killed in between, cannot be told from one that was lost: it goes out again, as `loops.md` §3 says, and its late
-/// copy is told as a duplicate. Such a copy is counted, and is the one second copy that may be.
+/// A text that a killed driver left in a box and a person entered there, and that its agent did not record for longer than
+/// the grace, cannot be told from one that was lost: it goes out again, as `loops.md` §3 says, and its late copy is told
+/// as a duplicate. Such a copy is counted, and is the one second copy that may be. What trellis entered itself is not
+/// among them: its pane keeps that.
 fn sent_beyond_the_grace(saved: &Entry, enter_only: bool, world: &mut World) {
     let side = if saved.target == Role::Implementer { IMPLEMENTER } else { REVIEWER };
     let now = world.lived();
@@ -58,7 +59,8 @@ fn sent_beyond_the_grace(saved: &Entry, enter_only: bool, world: &mut World) {
         .unrecorded
         .iter()
         .find(|(text, since)| fold(text) == fold(saved.text_on_the_wire()) && now - *since >= GRACE);
-    if !enter_only && saved.attempts > 1 && !saved.entered && late.is_some() {
+    let by_trellis = world.agents[side].entered.as_ref() == Some(&saved.id);
+    if !enter_only && saved.attempts > 1 && !saved.entered && !by_trellis && late.is_some() {
         world.beyond_grace += 1;
         world.say("sent again: its record is later than the grace".into());
         world.agents[side].doubled.push(saved.text_on_the_wire().to_owned());
