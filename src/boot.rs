@@ -273,8 +273,8 @@ impl Ground {
         let unknown = || Failure::refused(format!("{record} names a text that can't be a file's"));
         let folder = self.home.texts(record).filter(|_| is_safe_name(&reference.file)).ok_or_else(unknown)?;
         let path = folder.join(&*reference.file);
-        let text = fs::read_to_string(&path)
-            .map_err(|error| Failure::refused(format!("can't read {}: {error}", path.display())))?;
+        let read = small_file::opened(&path).and_then(std::io::read_to_string);
+        let text = read.map_err(|error| Failure::refused(format!("can't read {}: {error}", path.display())))?;
         if TextRef::of(&text).sha256 != reference.sha256 {
             return Err(Failure::refused(format!("{} is not the text that was written there", path.display())));
         }

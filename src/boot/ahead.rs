@@ -2,7 +2,6 @@
 //! whether git knows of changes.
 //! Reads only. What it means is the screen's.
 
-use std::fs::File;
 use std::io::{Read as _, Seek as _, SeekFrom};
 use std::path::Path;
 
@@ -42,7 +41,7 @@ fn permission_of(side: &Side) -> Option<Permission> {
 
 /// The last bytes of a file. A compressed transcript gives bytes in which nothing is found.
 fn tail(path: &Path) -> Option<Vec<u8>> {
-    let mut file = File::open(path).ok()?;
+    let mut file = small_file::opened(path).ok()?;
     let length = file.metadata().ok()?.len();
     file.seek(SeekFrom::Start(length.saturating_sub(TAIL))).ok()?;
     let mut bytes = Vec::new();

@@ -22,7 +22,7 @@ pub fn start(place: &Named<'_>, tempo: Tempo, stay: bool, json: bool) -> Result<
     ground.refuse_if_driven()?;
     let runs = ground.glance().runs;
     if !stay && runs.iter().all(drive::is_over) {
-        return tell(None, &ground.home, &drive::left(&runs)?, json);
+        return tell(None, &ground.home, &drive::left(&ground.home, &runs)?, json);
     }
     let tmux = ground.transports().tmux.named;
     let pid = wait_for(async {

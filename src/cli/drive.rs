@@ -14,7 +14,9 @@ use crate::model::ids::{RecordKey, RunId};
 use crate::model::pair::PauseReason;
 use crate::model::run::RunStop;
 use crate::model::tempo::Tempo;
+use crate::paths::Home;
 use crate::projection::{Projection, RunView, Standing};
+use crate::store::files::{Files as _, OsFiles};
 use crate::store::lock::Kind;
 use crate::supervise::StopReason;
 
@@ -60,6 +62,7 @@ pub fn need_terminal() -> Result<(), Failure> {
 pub fn drive(place: &super::Named<'_>, tempo: Tempo, stay: bool) -> Result<(), Failure> {
     let ground = Ground::of(place)?;
     tell_problems(&ground);
+    let home = ground.home.clone();
     let mut engine = Engine::start(ground, How::Drive, tempo)?;
     engine.tell(Seat::Plain);
     engine.let_person_act();
@@ -71,7 +74,7 @@ pub fn drive(place: &super::Named<'_>, tempo: Tempo, stay: bool) -> Result<(), F
             listener.tell_needs(&projection, None);
             if !stay && projection.at.is_some() && projection.runs.iter().all(is_over) {
                 listener.drain()?;
-                break left(&projection.runs).map(Some);
+                break left(&home, &projection.runs).map(Some);
             }
             tokio::select! {
                 event = listener.events.recv() => match event {
@@ -93,10 +96,14 @@ pub fn drive(place: &super::Named<'_>, tempo: Tempo, stay: bool) -> Result<(), F
 /// What is said when there is nothing to drive.
 ///
 /// # Errors
-/// Runs are held: their records cannot be read, and a person has to mend them.
-pub fn left(runs: &Growing<RunView>) -> Result<String, Failure> {
+/// Runs are held: their records, or the folder of all of them, cannot be read, and a person has to mend that.
+pub fn left(home: &Home, runs: &Growing<RunView>) -> Result<String, Failure> {
     let held = runs.iter().filter(|run| run.read_only.is_some() && run.standing == Standing::NeedsYou).count();
     match held {
+        _ if OsFiles.list(&home.runs()).is_err() => {
+            let folder = home.runs();
+            Err(Failure::refused(format!("{} can't be read: mend that, then start again", folder.display())))
+        }
         0 => Ok("no run is left to drive".to_owned()),
         1 => Err(Failure::refused("no run is left to drive but one that is held: its record can't be read")),
         n => {
@@ -276,6 +283,8 @@ pub fn is_over(run: &RunView) -> bool {
 /// Whether the run or its pair is held until a person acts; a limit with a known end is not, nor a mere dialog.
 fn is_held(run: &RunView) -> bool {
     match run.standing {
+        // Its record cannot be driven: nothing comes before a start that can.
+        _ if run.read_only.is_some() => true,
         Standing::NeedsYou => run.look_first.is_some() || run.banner.as_ref().is_some_and(|b| b.reason.is_some()),
         Standing::Paused => true,
         Standing::Limit => run.wait.deadline.is_none(),

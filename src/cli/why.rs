@@ -32,6 +32,9 @@ struct Told<'a> {
     name: &'a str,
     state: &'a str,
     sentence: &'a str,
+    /// Its record is none of this trellis's, or damaged: the sentence says what a person can do.
+    #[serde(skip)]
+    only_shown: bool,
     /// Whether a process drives: without one nothing goes on.
     driven: bool,
     /// What is waited for; nothing in a run that has ended.
@@ -78,6 +81,7 @@ fn told<'a>(view: &'a RunView, driver: &DriverFact, log: Vec<Decision>) -> Told<
         name: &view.name,
         state: &view.state_word,
         sentence: &view.sentence,
+        only_shown: view.read_only.is_some(),
         driven: matches!(driver, DriverFact::Elsewhere { .. }),
         wait: (!is_over).then_some(Waiting { wait: &view.wait, offers }),
         decisions: log.into_iter().filter(|line| line.decided && line.is_of(&view.key)).collect(),
@@ -93,6 +97,9 @@ fn table(told: &Told<'_>, columns: usize, now: Timestamp, zone: &TimeZone) -> St
     if let Some(waiting) = &told.wait {
         page.say(0, "");
         page.wait(waiting, told.driven, now, zone);
+    } else if told.only_shown {
+        page.say(0, "");
+        page.say(0, &format!("now: {}", told.sentence));
     }
     let mut text = String::new();
     for line in &page.lines {

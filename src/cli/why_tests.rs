@@ -46,6 +46,7 @@ fn page(wait: &Wait, columns: usize) -> String {
         name: "shop",
         state: "going",
         sentence: "codex reviews",
+        only_shown: false,
         driven: false,
         wait: Some(Waiting { wait, offers: &offers }),
         decisions: decisions(),

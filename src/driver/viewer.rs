@@ -206,6 +206,8 @@ pub async fn view<S: Shelf, T: Transcripts, A: Agents>(
     let Edges { mut outcomes, mut hints } = edges;
     let (mut has_outcomes, mut has_hints, mut has_theirs) = (true, true, true);
     let mut is_silent = false;
+    // What only whoever drives knows (a disk that refuses) is not left out for want of a moment.
+    let mut is_unheard = matches!(core.ports().0.shelf.driver(), DriverFact::Elsewhere { .. });
     let mut again = tokio::time::interval(PERIOD);
     again.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Delay);
     loop {
@@ -245,6 +247,7 @@ pub async fn view<S: Shelf, T: Transcripts, A: Agents>(
             },
             told = theirs.changed(), if has_theirs => {
                 has_theirs = told.is_ok();
+                is_unheard = false;
                 let heard = theirs.borrow_and_update().clone();
                 is_silent = has_theirs && heard == Heard::Silence;
                 let shown = if let Heard::Shows(shown) = heard { Some(shown).filter(|_| has_theirs) } else { None };
@@ -254,9 +257,12 @@ pub async fn view<S: Shelf, T: Transcripts, A: Agents>(
         }
         // What this process finds out is no event of the home: those come from its driver.
         drop(core.take_events());
-        let projection = core.projection(now);
+        let mut projection = core.projection(now);
+        if is_unheard {
+            Arc::make_mut(&mut projection).looking = true;
+        }
         line.projection.send_if_modified(|last| {
-            let is_newer = last.seq != projection.seq;
+            let is_newer = last.seq != projection.seq || last.looking != projection.looking;
             last.clone_from(&projection);
             is_newer
         });

@@ -93,6 +93,8 @@ pub(super) fn idle_but_for(
             because.push(Busy::InFlight(record.to_string()));
         }
     }
+    // What only a person can end comes first: nothing else goes on before it.
+    because.sort_by_key(|busy| !matches!(busy, Busy::Dialog(_) | Busy::Question(_)));
     IdleVerdict { because }
 }
 

@@ -119,8 +119,8 @@ pub(super) fn delivery<R: Loop>(draft: &Draft<'_, R>) -> Option<Wait> {
         }
         Next::Busy(idle) => {
             let who = format!("waits for {name} to be free");
-            let (ends, by) = busy_ends(&name, &idle);
-            wait(who, busy(draft, entry.target, &idle), (&ends, by), None)
+            let (ends, by, at) = busy_ends(&name, &idle);
+            wait(who, busy(draft, entry.target, &idle), (&ends, by), at)
         }
         // Whether that lasts, and needs a person, is seen by whoever watches for longer than one look.
         // What was entered is not typed again: only its record, or a person, ends that.
@@ -165,14 +165,18 @@ pub(super) fn side<R: Loop>(draft: &Draft<'_, R>, role: Role, does: &str) -> Wai
         };
     }
     match turns::read(draft, role) {
-        Reading::Busy(idle) if idle.because.contains(&Busy::Turn) => Wait {
-            who: format!("{name} {does}"),
-            what: newest.map_or_else(String::new, |turn| doing(draft, role, turn)),
-            since: newest.and_then(|turn| turn.prompt.record.at),
-            ends: format!("ends when {name} ends its turn"),
-            by: By::Transcript,
-            ..Wait::default()
-        },
+        Reading::Busy(idle) if idle.because.contains(&Busy::Turn) => {
+            let (ends, by, deadline) = busy_ends(&name, &idle);
+            Wait {
+                who: format!("{name} {does}"),
+                what: newest.map_or_else(String::new, |turn| doing(draft, role, turn)),
+                since: newest.and_then(|turn| turn.prompt.record.at),
+                ends,
+                by,
+                deadline,
+                ..Wait::default()
+            }
+        }
         // What was said before the wait began is nothing that is waited for.
         Reading::Busy(idle) if is_settling(&idle) && turns::newest_that_counts(draft, role).is_none() => {
             next_answer(draft, role)
@@ -188,14 +192,14 @@ pub(super) fn side<R: Loop>(draft: &Draft<'_, R>, role: Role, does: &str) -> Wai
             ..Wait::default()
         },
         Reading::Busy(idle) => {
-            let (ends, by) = busy_ends(&name, &idle);
+            let (ends, by, deadline) = busy_ends(&name, &idle);
             Wait {
                 who: format!("waits for {name} to be free"),
                 what: busy(draft, role, &idle),
                 since: newest.and_then(|turn| turn.ended_at.or(turn.prompt.record.at)),
                 ends,
                 by,
-                deadline: quiet_end(&idle),
+                deadline,
                 ..Wait::default()
             }
         }
@@ -304,15 +308,18 @@ fn quiet_end(idle: &IdleVerdict) -> Option<Timestamp> {
     })
 }
 
-fn busy_ends(name: &str, idle: &IdleVerdict) -> (String, By) {
-    match idle.because.first() {
+/// What ends it that a side is not free: in words, where that happens, and when, if the clock does it.
+pub(super) fn busy_ends(name: &str, idle: &IdleVerdict) -> (String, By, Option<Timestamp>) {
+    let (ends, by) = match idle.because.first() {
         Some(Busy::Turn | Busy::Says) => (format!("ends when {name} ends its turn"), By::Transcript),
         Some(Busy::Dialog(_) | Busy::Question(_)) => (format!("ends when you have answered {name}"), By::Pane),
         Some(Busy::QueuedPrompt) => (format!("ends when {name} has taken it"), By::Transcript),
         Some(Busy::Background(_)) => ("ends when they have reported".to_owned(), By::Transcript),
         Some(Busy::InFlight(_)) => ("ends when that message is seen or given up".to_owned(), By::Transcript),
-        Some(Busy::Quiet(_)) | None => ("ends in a moment".to_owned(), By::Timer),
-    }
+        Some(Busy::Quiet(at)) => return ("ends in a moment".to_owned(), By::Timer, Some(*at)),
+        None => ("ends at once".to_owned(), By::Itself),
+    };
+    (ends, by, None)
 }
 
 /// A newer session of the same folder, without proof that it took this one's place.

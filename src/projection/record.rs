@@ -6,6 +6,7 @@ use super::facts::{Facts, RecordFacts, SessionFacts};
 use super::words::{self, Labels};
 use super::{DeliveryView, LookFirst, PhaseView, RunView, Settings, SideView, Stage, Standing};
 use super::{banner, phases, reviews};
+use crate::machine::{By, Wait};
 use crate::model::conversation::{Answer, Conversation};
 use crate::model::ids::{RecordKey, Role, SessionRef};
 use crate::model::outbox::{Entry, EntryState, Purpose};
@@ -26,6 +27,9 @@ pub fn view(record: &RecordFacts<'_>, facts: &Facts<'_>) -> Option<RunView> {
     let mut wait = record.wait.clone();
     if let (Some(at), true) = (limit_end(record), standing == Standing::Limit) {
         wait.ends = format!("goes on at {}", words::moment(at, facts.now, facts.zone));
+    }
+    if let Some(why) = record.unsaved {
+        wait = for_the_disk(why);
     }
     // What changed last is what its time is of.
     wait.since = banner::gone_since(record, &labels, facts).or(wait.since);
@@ -69,6 +73,17 @@ pub fn view(record: &RecordFacts<'_>, facts: &Facts<'_>) -> Option<RunView> {
     view.state_word = state_word(&view);
     view.sentence = sentence(record, &labels, &view, facts);
     Some(view)
+}
+
+/// Whatever it waited for: nothing comes of that before the record is on the disk.
+fn for_the_disk(why: &str) -> Wait {
+    Wait {
+        who: "waits for the disk".to_owned(),
+        what: why.to_owned(),
+        ends: "ends when it can be saved, which is tried again and again".to_owned(),
+        by: By::Itself,
+        ..Wait::default()
+    }
 }
 
 impl RunView {

@@ -141,7 +141,8 @@ impl Files for OsFiles {
     }
 
     fn sync_dir(&self, dir: &Path) -> io::Result<()> {
-        File::open(dir)?.sync_all()
+        // What is no folder is refused, and a pipe in its place not waited for.
+        OpenOptions::new().read(true).custom_flags(bits(OFlags::DIRECTORY)).open(dir)?.sync_all()
     }
 
     fn read(&self, path: &Path, from: u64) -> io::Result<(Vec<u8>, FileMark)> {
@@ -172,7 +173,8 @@ impl Files for OsFiles {
     fn list(&self, dir: &Path) -> io::Result<Vec<String>> {
         let entries = match std::fs::read_dir(dir) {
             Ok(entries) => entries,
-            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
+            // A link that leads nowhere is no empty folder: what it led to may come back.
+            Err(error) if error.kind() == io::ErrorKind::NotFound && self.stat(dir)?.is_none() => return Ok(Vec::new()),
             Err(error) => return Err(error),
         };
         // A name that is no text was not made by trellis.
@@ -199,8 +201,11 @@ fn gone_is_fine(result: io::Result<()>) -> io::Result<()> {
 }
 
 /// Neither follow a link nor wait at a pipe.
-fn no_follow() -> i32 {
-    let flags = OFlags::NOFOLLOW | OFlags::NONBLOCK;
+pub(super) fn no_follow() -> i32 {
+    bits(OFlags::NOFOLLOW | OFlags::NONBLOCK)
+}
+
+fn bits(flags: OFlags) -> i32 {
     i32::try_from(flags.bits()).unwrap_or(0)
 }
 

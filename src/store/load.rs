@@ -259,18 +259,19 @@ pub(super) fn hold_with_their_pairs(loaded: &mut Loaded) {
 
 /// Reads all records of a folder. What is no ordinary file or cannot be opened is said and shown, never moved.
 pub(super) fn read_records<F: Files, R: Kept>(files: &F, dir: &Path, loaded: &mut Loaded) -> Vec<Read<R>> {
-    let names = match files.list(dir) {
-        Ok(names) => names,
-        Err(error) => {
-            loaded.notices.push(format!("{} can't be read: {}", show(dir), in_words(&error)));
-            match R::key_of("") {
-                RecordKey::Run(_) => loaded.runs_unread = true,
-                RecordKey::Pair(_) => loaded.pairs_unread = true,
-            }
-            return Vec::new();
+    names::<F, R>(files, dir, loaded).iter().filter_map(|name| read_record(files, dir, name, decode)).collect()
+}
+
+/// The names in a folder of records. One that cannot be listed is no empty one: that is said and noted.
+pub(super) fn names<F: Files, R: Kept>(files: &F, dir: &Path, loaded: &mut Loaded) -> Vec<String> {
+    files.list(dir).unwrap_or_else(|error| {
+        loaded.notices.push(format!("{} can't be read: {}", show(dir), in_words(&error)));
+        match R::key_of("") {
+            RecordKey::Run(_) => loaded.runs_unread = true,
+            RecordKey::Pair(_) => loaded.pairs_unread = true,
         }
-    };
-    names.iter().filter_map(|name| read_record(files, dir, name, decode)).collect()
+        Vec::new()
+    })
 }
 
 /// Reads one file of a folder of records in this way; `None` when its name says that it is no record.

@@ -8,7 +8,7 @@ use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use super::files::in_words;
+use super::files::{in_words, no_follow};
 use crate::paths::Home;
 
 /// A viewer that looks whether the lock is free holds it for an instant; a driver that starts then tries again.
@@ -197,8 +197,15 @@ pub fn holder(home: &Home) -> Result<Holder, LockError> {
     }
 }
 
+/// What is no ordinary file is neither followed, written over nor waited for.
 fn open(path: &Path, create: bool) -> io::Result<File> {
-    OpenOptions::new().read(true).write(create).create(create).truncate(false).mode(0o600).open(path)
+    let mut options = OpenOptions::new();
+    options.read(true).write(create).create(create).truncate(false).mode(0o600).custom_flags(no_follow());
+    let file = options.open(path)?;
+    if !file.metadata()?.is_file() {
+        return Err(io::Error::other("it is no ordinary file; move it away"));
+    }
+    Ok(file)
 }
 
 fn claim_in(file: &mut File) -> Option<Claim> {

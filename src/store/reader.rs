@@ -100,8 +100,8 @@ impl<F: Files> Reader<F> {
     pub fn load(&mut self) -> Loaded {
         let mut loaded = Loaded::default();
         let home = self.home.clone();
-        let names = |dir: &Path| self.files.list(dir).unwrap_or_default();
-        let (runs, pairs) = (names(&home.runs()), names(&home.pairs()));
+        let runs = load::names::<F, RunRecord>(&self.files, &home.runs(), &mut loaded);
+        let pairs = load::names::<F, PairRecord>(&self.files, &home.pairs(), &mut loaded);
         let place = Place { files: &self.files, home: &home, stands: self.stands };
         loaded.runs = records(place, &home.runs(), runs, &mut self.runs, &mut loaded);
         let pairs = if self.stands { without_history(pairs, &loaded.runs) } else { pairs };

@@ -59,12 +59,17 @@ fn text(bytes: &[u8]) -> String {
     String::from_utf8_lossy(bytes).into_owned()
 }
 
-fn run(home: &Path, words: &[&str]) -> Output {
+pub fn run(home: &Path, words: &[&str]) -> Output {
     trellis(home).args(words).output().unwrap()
 }
 
+/// Its words without the ends of its lines.
+fn unwrapped(said: &str) -> String {
+    said.split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
 #[track_caller]
-fn ended(output: &Output, code: i32) -> String {
+pub fn ended(output: &Output, code: i32) -> String {
     let (out, err) = (text(&output.stdout), text(&output.stderr));
     assert_eq!(output.status.code(), Some(code), "--- stdout\n{out}\n--- stderr\n{err}");
     assert!(!err.contains("panicked") && !err.contains("RUST_BACKTRACE"), "{err}");
@@ -72,7 +77,7 @@ fn ended(output: &Output, code: i32) -> String {
 }
 
 #[track_caller]
-fn wait(what: &str, mut condition: impl FnMut() -> bool) {
+pub fn wait(what: &str, mut condition: impl FnMut() -> bool) {
     let end = Instant::now() + 3 * PATIENCE;
     while !condition() {
         assert!(Instant::now() < end, "waited in vain for {what}");
@@ -81,13 +86,13 @@ fn wait(what: &str, mut condition: impl FnMut() -> bool) {
 }
 
 /// A demo without a screen; what it says stands in files.
-struct Demo {
+pub struct Demo {
     child: Ended,
     said: PathBuf,
 }
 
 impl Demo {
-    fn start(home: &Path, words: &[&str]) -> Self {
+    pub fn start(home: &Path, words: &[&str]) -> Self {
         let mut command = trellis(home);
         command.args(["demo", "--headless"]).args(words);
         Self::of(command, &home.with_extension("said"))
@@ -99,11 +104,11 @@ impl Demo {
         Self { child: Ended(child), said: said.to_owned() }
     }
 
-    fn child(&mut self) -> &mut Child {
+    pub fn child(&mut self) -> &mut Child {
         &mut self.child.0
     }
 
-    fn said(&self) -> String {
+    pub fn said(&self) -> String {
         fs::read_to_string(&self.said).unwrap()
     }
 
@@ -113,7 +118,7 @@ impl Demo {
     }
 
     /// Waits for its end; its code.
-    fn code(&mut self) -> Option<i32> {
+    pub fn code(&mut self) -> Option<i32> {
         let mut code = None;
         wait("the end", || {
             code = self.child().try_wait().unwrap();
@@ -124,7 +129,7 @@ impl Demo {
 }
 
 /// The records of a folder, whole.
-fn records(home: &Path, folder: &str) -> Vec<Value> {
+pub fn records(home: &Path, folder: &str) -> Vec<Value> {
     let files = fs::read_dir(home.join(folder)).into_iter().flatten().flatten().map(|entry| entry.path());
     let files = files.filter(|path| path.extension().is_some_and(|ending| ending == "json"));
     files.map(|path| serde_json::from_slice(&fs::read(&path).unwrap()).unwrap()).collect()
@@ -136,7 +141,7 @@ fn only(home: &Path, folder: &str) -> PathBuf {
 }
 
 #[track_caller]
-fn in_review(home: &Path) {
+pub fn in_review(home: &Path) {
     wait("the first review", || home.join("pairs").is_dir() && !records(home, "pairs").is_empty());
 }
 
@@ -163,7 +168,7 @@ fn left_over(home: &Path) -> Vec<PathBuf> {
 
 /// The run of the demo completed, and each of its messages stands once where it was sent.
 #[track_caller]
-fn assert_whole(home: &Path) {
+pub fn assert_whole(home: &Path) {
     assert_each_message_once(home);
     ended(&run(home, &["run", "verify", "shop"]), 0);
     assert_eq!(records(home, "checklist-runs")[0]["stop_reason"], "completed");
@@ -183,6 +188,10 @@ fn a_full_disk_is_said_on_the_screen_and_the_run_goes_on_when_there_is_room() {
         let mut ballast = File::create(home.join("ballast")).unwrap();
         while ballast.write_all(&[0; 512]).is_ok() {}
         terminal.wait_for("no space");
+        // Whatever the run waited for: what ends it now is said from outside, too.
+        let why = unwrapped(&ended(&run(&home, &["why", "shop"]), 0));
+        assert!(why.contains("now: waits for the disk") && why.contains("no space left"), "{why}");
+        assert!(why.contains("ends when it can be saved"), "{why}");
         // The records are those of before or newer ones, whole; nothing half written lies about.
         assert!(records(&home, "pairs")[0]["revision"].as_u64() >= before[0]["revision"].as_u64());
         assert_eq!(records(&home, "checklist-runs").len(), 1);
@@ -483,6 +492,8 @@ fn s1_a_damaged_record_holds_its_run_until_it_is_restored() {
                 let frame = ended(&run(home, &["dump", "--screen", "runs", "--size", size]), 0);
                 assert!(frame.contains("damaged"), "{folder}: {frame}");
             }
+            let why = unwrapped(&ended(&run(home, &["why", json["runs"][0]["id"].as_str().unwrap()]), 0));
+            assert!(why.contains("it is no whole JSON; mend "), "{folder}: {why}");
         };
         // Before a driver comes by, and after it put the record away: at the first start and at later ones.
         fs::rename(&record, place.path().join("half")).unwrap();

@@ -28,6 +28,7 @@ mod kills;
 mod launch;
 mod leaving;
 mod load;
+mod odd;
 mod panes;
 mod pictures;
 mod printed;

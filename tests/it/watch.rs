@@ -71,6 +71,50 @@ fn nothing_is_missed_of_a_writer_that_does_not_wait() {
     assert_eq!(desk.present(Agent::Claude, ID), at_once(Agent::Claude, whole.as_bytes()));
 }
 
+/// 10,000 appends over 500 files, by a writer that does not wait: every line of each is there in the end.
+#[test]
+fn no_line_is_lost_of_ten_thousand_appends_over_five_hundred_files() {
+    const FILES: usize = 500;
+    const APPENDS: usize = 20;
+    let mut desk = Desk::new();
+    let ids: Vec<String> = (0..FILES).map(|n| format!("burst-{n:03}")).collect();
+    let paths: Vec<PathBuf> =
+        ids.iter().enumerate().map(|(n, id)| desk.claude(&format!("-p-{}", n % 10), id)).collect();
+    for (id, path) in ids.iter().zip(&paths) {
+        put(path, prompt(id, "/home/dev/project", 0, "begin"));
+        desk.present(Agent::Claude, id);
+    }
+    let texts: Vec<Vec<String>> = ids
+        .iter()
+        .map(|id| (1..=APPENDS).map(|n| prompt(id, "/home/dev/project", n, &format!("line {n}"))).collect())
+        .collect();
+    let whole: Vec<String> = ids
+        .iter()
+        .zip(&texts)
+        .map(|(id, texts)| prompt(id, "/home/dev/project", 0, "begin") + &texts.concat())
+        .collect();
+    let writer = std::thread::spawn(move || {
+        for n in 0..APPENDS {
+            for (path, texts) in paths.iter().zip(&texts) {
+                append(path, &texts[n]);
+            }
+        }
+    });
+    let mut missing: std::collections::BTreeSet<usize> = (0..FILES).collect();
+    while !missing.is_empty() {
+        let heard = desk.until("a change", |watch| Some(watch.changed()).filter(|heard| !heard.is_empty()));
+        for n in heard.iter().filter_map(|key| ids.iter().position(|id| key.session_id.as_str() == id)) {
+            if desk.present(Agent::Claude, &ids[n]).length == whole[n].len() as u64 {
+                missing.remove(&n);
+            }
+        }
+    }
+    writer.join().unwrap();
+    for (id, whole) in ids.iter().zip(&whole) {
+        assert_eq!(desk.present(Agent::Claude, id), at_once(Agent::Claude, whole.as_bytes()));
+    }
+}
+
 #[test]
 fn reading_is_no_news() {
     let mut desk = Desk::new();

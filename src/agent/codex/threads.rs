@@ -2,7 +2,6 @@
 //! After `/new` a Codex goes on holding the thread it left, so that holding alone does not say what a person sees.
 
 use std::collections::BTreeMap;
-use std::fs::File;
 use std::io::{Read as _, Seek as _, SeekFrom};
 use std::path::{Path, PathBuf};
 use std::thread;
@@ -13,6 +12,7 @@ use crate::agent::os::{self, Process};
 use crate::agent::tmux::{self, Pane};
 use crate::model::ids::{Agent, SessionId};
 use crate::model::text::fold;
+use crate::small_file;
 use crate::transcript::summary::{self, Ends};
 
 /// What stands in a title while Codex asks for an approval; the sign before it blinks.
@@ -315,7 +315,7 @@ fn names(codex_home: &Path) -> BTreeMap<SessionId, String> {
 }
 
 fn tail(path: &Path) -> std::io::Result<Vec<u8>> {
-    let mut file = File::open(path)?;
+    let mut file = small_file::opened(path)?;
     let length = file.metadata()?.len();
     file.seek(SeekFrom::Start(length.saturating_sub(NAMES)))?;
     let mut bytes = Vec::new();
@@ -324,7 +324,7 @@ fn tail(path: &Path) -> std::io::Result<Vec<u8>> {
 }
 
 fn head(rollout: &Path) -> Option<summary::Summary> {
-    let file = File::open(rollout).ok()?;
+    let file = small_file::opened(rollout).ok()?;
     let length = file.metadata().ok()?.len();
     let mut bytes = Vec::new();
     file.take(HEAD).read_to_end(&mut bytes).ok()?;

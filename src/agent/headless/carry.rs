@@ -18,6 +18,7 @@ use crate::agent::{Settings, os, program};
 use crate::machine::wire::cleaned;
 use crate::model::ids::{SessionId, SessionKey};
 use crate::model::reach::ProcessMark;
+use crate::small_file;
 
 /// As much of the end of what a process said is read.
 const TAIL_BYTES: u64 = 4_096;
@@ -218,7 +219,7 @@ fn words_file(settings: &Settings, key: Option<&SessionKey>) -> std::io::Result<
 
 /// What the last process on a session left behind, one line; empty when there is nothing.
 pub(super) fn left_words(settings: &Settings, key: &SessionKey) -> String {
-    let file = settings.logs.as_deref().and_then(|logs| File::open(log_of(logs, key)?).ok());
+    let file = settings.logs.as_deref().and_then(|logs| small_file::opened(&log_of(logs, key)?).ok());
     file.map(|file| last_line(&tail(&file))).unwrap_or_default()
 }
 

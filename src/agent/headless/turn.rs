@@ -1,12 +1,12 @@
 //! The command line of one turn: which program, in which folder, with which words. Nothing is started here.
 
-use std::fs::File;
 use std::io::{BufRead as _, BufReader};
 use std::path::{Path, PathBuf};
 
 use crate::agent::{Settings, installed, program};
 use crate::model::ids::{Agent, SessionId, SessionKey};
 use crate::model::session::Launch;
+use crate::small_file;
 
 /// Of a transcript so many lines are looked at: its queue writes few before its first message.
 const HEAD: usize = 64;
@@ -110,7 +110,7 @@ fn words_of_cut_short(id: &SessionId) -> String {
 
 /// Whether a transcript has bookkeeping of its queue and nothing else. One that cannot be read is Claude's to judge.
 fn holds_nothing(path: &Path) -> bool {
-    let Ok(file) = File::open(path) else { return false };
+    let Ok(file) = small_file::opened(path) else { return false };
     let lines = BufReader::new(file).lines().take(HEAD).map_while(Result::ok);
     let mut types = lines.filter_map(|line| {
         let record: serde_json::Value = serde_json::from_str(&line).ok()?;

@@ -1,7 +1,6 @@
 //! What a pair waits for, in words.
 
 use super::super::draft::Draft;
-use super::super::session::Busy;
 use super::super::turns::{self, Reading};
 use super::super::words;
 use super::super::{By, Scene, Wait};
@@ -43,13 +42,14 @@ fn review(draft: &Pair<'_>) -> Wait {
     }
     let idle = turns::idle(draft, Role::Implementer);
     let name = draft.name(Role::Implementer);
-    let running = idle.because.contains(&Busy::Turn);
+    let (ends, by, deadline) = words::busy_ends(&name, &idle);
     Wait {
         who: format!("waits for {name} to finish"),
         what: words::busy(draft, Role::Implementer, &idle),
         since: draft.conversation(Role::Reviewer).and_then(|conversation| conversation.newest()?.ended_at),
-        ends: if running { format!("ends when {name} ends its turn") } else { format!("ends when {name} is free") },
-        by: By::Transcript,
+        ends,
+        by,
+        deadline,
         ..Wait::default()
     }
 }

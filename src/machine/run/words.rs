@@ -40,17 +40,21 @@ pub(super) fn wait(record: &RunRecord, pairs: &[&PairRecord], scene: &Scene<'_>)
 fn advance(draft: &Run<'_>) -> Wait {
     let wait = words::side(draft, Role::Implementer, "is at work");
     let name = draft.name(Role::Implementer);
-    let is_free = turns::idle(draft, Role::Implementer).is_idle();
+    let idle = turns::idle(draft, Role::Implementer);
     let first = draft.rec.phases.is_empty();
-    let settles = is_free || wait.who == format!("{name} has answered");
-    let who = match (settles, first) {
-        (true, true) => format!("the phase prompt goes to {name}"),
-        (true, false) => format!("the phase is done, {name} is next"),
-        (false, _) => format!("waits for {name} to be free"),
+    // What keeps it ends the wait; then the next look asks it.
+    let (ends, by, deadline) = words::busy_ends(&name, &idle);
+    if !idle.is_idle() && wait.who != format!("{name} has answered") {
+        let what = words::busy(draft, Role::Implementer, &idle);
+        return Wait { who: format!("waits for {name} to be free"), what, ends, by, deadline, ..wait };
+    }
+    let (who, which) = if first {
+        (format!("the phase prompt goes to {name}"), "the phase")
+    } else {
+        (format!("the phase is done, {name} is next"), "the next phase")
     };
-    let what = if first && is_free { String::new() } else { wait.what };
-    let which = if first { "the phase" } else { "the next phase" };
-    Wait { who, what, ends: format!("then {name} is asked for {which}"), ..wait }
+    let what = if first && idle.is_idle() { String::new() } else { wait.what };
+    Wait { who, what, ends: format!("then {name} is asked for {which}"), by, deadline, ..wait }
 }
 
 fn probe(draft: &Run<'_>) -> Wait {

@@ -37,12 +37,15 @@ fn a_clock_that_is_set_back_at_any_step_holds_nothing_up() {
 
 #[test]
 fn a_sleep_of_the_machine_at_any_step_asks_nobody_and_sends_nothing_twice() {
-    for step in 0..60 {
-        let (world, _) = moved_at(step, hours(8));
-        assert_eq!(world.prompts(&codex()).len(), 3, "step {step}: hello and two relays");
-        let paused =
-            world.events().into_iter().find(|kind| matches!(kind, EventKind::ChecklistPaused | EventKind::PairPaused));
-        assert_eq!(paused, None, "step {step}: {}", world.story());
+    // Hours of sleep, and a clock that was set a day ahead.
+    for by in [hours(8), hours(24)] {
+        for step in 0..60 {
+            let (world, _) = moved_at(step, by);
+            assert_eq!(world.prompts(&codex()).len(), 3, "step {step}: hello and two relays");
+            let pauses = |kind: &EventKind| matches!(kind, EventKind::ChecklistPaused | EventKind::PairPaused);
+            let paused = world.events().into_iter().find(pauses);
+            assert_eq!(paused, None, "step {step}: {}", world.story());
+        }
     }
 }
 

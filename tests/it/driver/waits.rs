@@ -5,13 +5,13 @@ use trellis::driver::core::Input;
 use trellis::machine::{By, Wait};
 use trellis::model::command::{Confirm, Control, Reply};
 use trellis::model::config::{FirstPhase, RunConfig};
-use trellis::model::conversation::{Failure, FailureClass, QueuedPrompt};
+use trellis::model::conversation::{Conversation, Failure, FailureClass, QueuedPrompt};
 use trellis::model::ids::RecordKey;
 use trellis::model::pair::PauseReason;
 use trellis::model::reach::{InputBox, LiveStatus, Reach, Tick, Ticks, Transport};
 use trellis::model::run::{RunState, RunStep};
 
-use super::world::{World, claude, codex, seconds};
+use super::world::{World, claude, codex, seconds, session};
 
 fn wait(world: &mut World) -> Wait {
     world.core.projection(world.now).runs[0].wait.clone()
@@ -346,4 +346,125 @@ fn an_ended_run_names_no_wait() {
     order(&mut world, &run, Control::Stop);
     let told = wait(&mut world);
     assert_eq!((told.by, told.deadline, told.asks_at), (By::Nothing, None, None), "{told:?}");
+}
+
+/// Inside of a turn its agent asks: nothing but the person's answer lets that turn go on, so that is what is named.
+#[test]
+fn a_wait_for_a_question_inside_a_turn_ends_in_its_pane() {
+    let open = Ticks { no_dialog: Tick::Missing("a dialog is open".to_owned()), ..Ticks::all_hold() };
+    let asks = |world: &mut World, question: Option<&str>| {
+        world.talks.borrow_mut().conversations.get_mut(&codex().key()).unwrap().question = question.map(str::to_owned);
+        world.talks.borrow_mut().changed.push(codex().key());
+        world.hint();
+    };
+    for in_the_transcript in [false, true] {
+        let (mut world, run) = in_review();
+        if in_the_transcript {
+            asks(&mut world, Some("Which one?"));
+        } else {
+            held(open.clone(), InputBox::Empty)(&mut world);
+        }
+        world.pass(seconds(45));
+        let agreed = |world: &World| world.run(&run).phases_done == 1;
+        waits(&mut world, By::Pane, "ends when you have answered codex", agreed);
+        asks(&mut world, None);
+        freed(&mut world);
+        world.pass(seconds(45));
+        waits(&mut world, By::Transcript, "ends when codex ends its turn", agreed);
+        world.talks.borrow_mut().answer(&codex().key(), "LGTM", world.now);
+        world.hint();
+        world.until(seconds(30), "agreed", agreed);
+    }
+}
+
+/// The reviewer has approved while the builder is not free: it is the builder who is waited for.
+#[test]
+fn a_wait_of_an_approval_ends_with_what_keeps_the_builder() {
+    let background = |world: &mut World, count| {
+        world.talks.borrow_mut().conversations.get_mut(&claude().key()).unwrap().background_agents = count;
+        world.talks.borrow_mut().changed.push(claude().key());
+        world.hint();
+    };
+    let approved = |world: &mut World| {
+        world.talks.borrow_mut().answer(&codex().key(), "LGTM", world.now);
+        world.hint();
+        world.pass(seconds(10));
+    };
+    let (mut world, run) = in_review();
+    let agreed = |world: &World| world.run(&run).phases_done == 1;
+    background(&mut world, 1);
+    approved(&mut world);
+    waits(&mut world, By::Transcript, "ends when they have reported", agreed);
+    background(&mut world, 0);
+    world.until(seconds(30), "agreed", agreed);
+
+    let (mut world, run) = in_review();
+    let agreed = |world: &World| world.run(&run).phases_done == 1;
+    let ticks = Ticks { no_dialog: Tick::Missing("a dialog is open".to_owned()), ..Ticks::all_hold() };
+    world.reaches.insert(claude().key(), Reach { ticks, status: LiveStatus::Idle, ..world.alive() });
+    world.pass(seconds(45));
+    approved(&mut world);
+    waits(&mut world, By::Pane, "ends when you have answered claude", agreed);
+    freed(&mut world);
+    world.until(seconds(30), "agreed", agreed);
+}
+
+/// A phase is asked for as soon as the builder is free; until then the end of what it does is named.
+#[test]
+fn a_wait_to_ask_for_a_phase_ends_when_the_builder_is_free() {
+    let mut world = World::new();
+    world.replies = Box::new(|_, _| None);
+    world.person_types(&claude(), "tidy up first");
+    world.pass(seconds(10));
+    world.new_run(FirstPhase::Ask);
+    let asked =
+        |world: &World| world.prompts(&claude()).iter().any(|text| text.starts_with("Implement the next phase"));
+    waits(&mut world, By::Transcript, "ends when claude ends its turn", asked);
+    world.talks.borrow_mut().answer(&claude().key(), "Tidy.", world.now);
+    world.hint();
+    world.until(seconds(30), "asked", asked);
+}
+
+/// The disk takes no record: nothing but room on it ends that, whatever the record waited for before.
+#[test]
+fn a_wait_for_the_disk_ends_when_it_can_be_saved() {
+    let (mut world, run) = in_review();
+    world.disk.borrow_mut().full = true;
+    world.talks.borrow_mut().answer(&codex().key(), "LGTM", world.now);
+    world.hint();
+    world.pass(seconds(10));
+    let agreed = |world: &World| world.run(&run).phases_done == 1;
+    let told = waits(&mut world, By::Itself, "ends when it can be saved, which is tried again and again", agreed);
+    assert!(told.what.contains("no space"), "{told:?}");
+    world.disk.borrow_mut().full = false;
+    world.until(seconds(30), "agreed", agreed);
+}
+
+/// Another session took the place of a side: a person follows it, and nothing else does.
+#[test]
+fn a_wait_behind_a_change_of_session_ends_with_a_key() {
+    let (mut world, run) = in_review();
+    let next = session(codex().agent, "x-2");
+    world.talks.borrow_mut().conversations.insert(next.key(), Conversation::new(next.agent));
+    let replaced_by = Some((next.session_id.clone(), "its status file names it".to_owned()));
+    world.reaches.insert(codex().key(), Reach { replaced_by, ..world.alive() });
+    let goes = |world: &World| world.pair_of(&run).paused_reason.is_none();
+    world.until(seconds(60), "asked about", |world| !goes(world));
+    assert_eq!(world.pair_of(&run).paused_reason, Some(PauseReason::SessionChanged));
+    waits(&mut world, By::Key, "ends when you decide", goes);
+    world.reaches.clear();
+    order(&mut world, &run, Control::Follow);
+    world.until(seconds(60), "goes on", goes);
+    assert_eq!(world.pair_of(&run).reviewer.session_id, next.session_id);
+}
+
+/// A limit whose end nobody named.
+#[test]
+fn a_wait_for_a_limit_without_a_time_ends_with_a_key() {
+    let failure = Failure { class: FailureClass::Limit, text: "You've hit your limit".to_owned(), resets_at: None };
+    let (mut world, run) = failing(failure);
+    let goes = |world: &World| world.pair_of(&run).paused_reason.is_none();
+    waits(&mut world, By::Key, "ends when you decide", goes);
+    order(&mut world, &run, Control::Resume);
+    world.until(seconds(30), "goes on", goes);
 }

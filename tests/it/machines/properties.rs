@@ -1,7 +1,7 @@
 //! Properties over random histories: a stop absorbs, relays stay under the cap, a pause is silent, a look settles.
 
 use proptest::prelude::*;
-use trellis::machine::{Effect, pair, run};
+use trellis::machine::{By, Effect, pair, run};
 use trellis::model::command::{Confirm, Control};
 use trellis::model::config::RunConfig;
 use trellis::model::conversation::{FailureClass, Outcome};
@@ -187,6 +187,25 @@ fn invariants(world: &World) {
         assert!(run.outbox.iter().filter(|entry| entry.is_open()).count() <= 1);
     }
     assert!(world.pairs.values().filter(|pair| pair.is_active()).count() <= 1, "one live pair");
+    waits_are_whole(world);
+}
+
+/// Whatever is waited for, its end is named, and a time exactly where the clock is what ends it.
+fn waits_are_whole(world: &World) {
+    let parts = world.scene();
+    let of_runs = world.runs.iter().map(|record| {
+        let scene = world.scene_of(&parts, &record.implementer, &record.reviewer);
+        (record.is_active(), run::wait(record, &world.pairs_of(record), &scene))
+    });
+    let of_pairs = world.pairs.values().map(|record| {
+        let scene = world.scene_of(&parts, &record.implementer, &record.reviewer);
+        (record.is_active(), pair::wait(record, &scene))
+    });
+    for (is_active, wait) in of_runs.chain(of_pairs) {
+        assert_eq!(wait.by != By::Nothing, is_active, "{wait:?}");
+        assert_eq!(wait.ends.is_empty(), !is_active, "{wait:?}");
+        assert_eq!(wait.deadline.is_some(), wait.by == By::Timer, "{wait:?}");
+    }
 }
 
 /// Sends begun since `before` while the record was paused, but for what a person wrote.

@@ -56,6 +56,44 @@ fn s1_bad_files_go_to_quarantine_by_name_and_the_others_load() {
     assert_eq!(store(&disk).load().read_only.len(), 0);
 }
 
+/// Whatever one byte of a record becomes: it is read as a record, or shown; its bytes stay, and the others load.
+#[test]
+fn a_byte_that_flips_anywhere_in_a_record_loses_nothing_of_it_or_of_others() {
+    let disk = SimFiles::new();
+    let mut talking = pair("p1");
+    talking.outbox.push(entry("p1", 1, "a message", EntryState::Delivered));
+    store(&disk).save_pair(&talking).unwrap();
+    store(&disk).save_run(&run("r1")).unwrap();
+    store(&disk).save_pair(&pair("good")).unwrap();
+    store(&disk).save_run(&run("good")).unwrap();
+    let mut met = [0, 0];
+    for (folder, name) in [("pairs", "p1"), ("checklist-runs", "r1")] {
+        let path = format!("/h/{folder}/{name}.json");
+        let whole = disk.get(&path).unwrap();
+        for at in 0..whole.len() {
+            for bit in [0x01, 0x20, 0x80] {
+                let mut flipped = whole.clone();
+                flipped[at] ^= bit;
+                disk.put(&path, &flipped);
+                let loaded = store(&disk).load();
+                let what = format!("{path}, byte {at}, bit {bit:#x}: {:?}", loaded.notices);
+                let is_read = loaded.pairs.len() + loaded.runs.len() == 4;
+                met[usize::from(is_read)] += 1;
+                assert!(loaded.pairs.iter().any(|pair| pair.id.as_str() == "good"), "{what}");
+                assert!(loaded.runs.iter().any(|run| run.id.as_str() == "good"), "{what}");
+                assert_eq!(is_read, loaded.read_only.is_empty(), "{what}");
+                // Where it lay, or in the quarantine, and nowhere twice.
+                let away = format!("/h/quarantine/{name}.json");
+                let kept = [&path, &away].map(|place| disk.get(place) == Some(flipped.clone()));
+                assert_eq!(kept.iter().filter(|kept| **kept).count(), 1, "{what}");
+                disk.remove(std::path::Path::new(&away)).unwrap();
+            }
+        }
+        disk.put(&path, &whole);
+    }
+    assert!(met.iter().all(|count| *count > 100), "{met:?}");
+}
+
 /// A run that cannot be read is no reason to take its pairs for orphans: neither now nor at a later start.
 #[test]
 fn a_run_that_was_put_away_still_owns_its_pairs() {
@@ -131,6 +169,11 @@ fn runs_whose_folder_cannot_be_read_are_not_gone() {
         met += u32::from(!has_run);
         assert!(has_run || keeps_pair, "call {at}: the pair would be taken for an orphan");
         assert!(!has_run || !loaded.pairs.is_empty(), "call {at}: the pair would be taken for gone");
+        // Whoever only looks takes them for gone as little.
+        disk.fail_at(at, Fault::Io);
+        let seen = Reader::with_files(super::home(), disk.clone()).load();
+        disk.heal();
+        assert!(!seen.runs.is_empty() || seen.runs_unread || !seen.read_only.is_empty(), "a viewer, call {at}");
     }
     assert!(met >= 4, "both folders and both records: {met}");
 }
