@@ -438,10 +438,10 @@ fn keys_of_a_run_and_its_conversation() {
         };
         walk(&terminal, steps);
         there_and_back(&terminal, &["{"], "G");
-        walk(&terminal, &[(&["{"], "G follows")]);
+        walk(&terminal, &[(&["{"], "G newest")]);
         there_and_back(&terminal, &["{"], "}");
         let steps: &[Step] = &[
-            (&["G"], "!G follows"),
+            (&["G"], "!G newest"),
             (&["/"], "Esc clear"),
             (&["c", "e", "n", "t", "s", "Enter"], "5/5"),
             (&["N"], "4/5"),
@@ -530,7 +530,7 @@ fn keys_of_sessions_and_of_a_transcript() {
         // Its state comes later than its words.
         terminal.wait_for("waits for a prompt");
         there_and_back(&terminal, &["["], "G");
-        walk(&terminal, &[(&["["], "G follows")]);
+        walk(&terminal, &[(&["["], "G newest")]);
         there_and_back(&terminal, &["["], "]");
         let steps: &[Step] =
             &[(&["/"], "Esc clear"), (&["c", "e", "n", "t", "s", "Enter"], "3/3"), (&["N"], "2/3"), (&["n"], "3/3")];
