@@ -5,7 +5,7 @@ use super::super::draft::Draft;
 use super::super::grounds::Evidence;
 use super::super::session::{Busy, background};
 use super::super::turns;
-use super::super::{Effect, PairOrder, Scene, Step, limits, orders, prompts};
+use super::super::{Effect, PairOrder, Scene, Step, TranscriptFact, limits, orders, prompts};
 use super::steps::{self, Pair, awaiting, stop};
 use super::{Successor, create, judge, resume};
 use crate::model::command::{Confirm, Control, Refusal};
@@ -268,8 +268,18 @@ fn outdated(draft: &Pair<'_>, from: Role, shown: &AnswerId) -> bool {
 /// An answer is not offered again: the loop waits for the next one of the same side.
 fn spend(draft: &mut Pair<'_>, from: Role, source: AnswerId) {
     draft.rec.step = Some(awaiting(from));
-    draft.rec.open_wait = Some(OpenWait { side: from, after_turn_id: Some(source.turn_id.clone()) });
-    draft.rec.spent = Some(source);
+    // In a session that was followed since there is no such answer, and none before it.
+    let is_absent = match draft.side(from).transcript {
+        TranscriptFact::NotYet => true,
+        TranscriptFact::Present(_) => {
+            draft.conversation(from).is_none_or(|told| told.turn_index(&source.turn_id).is_none())
+        }
+        TranscriptFact::Unreadable(_) | TranscriptFact::Deleted => false,
+    };
+    let was_left = is_absent && draft.rec.former().iter().any(|former| former.side == from);
+    let after_turn_id = (!was_left).then(|| source.turn_id.clone());
+    draft.rec.open_wait = Some(OpenWait { side: from, after_turn_id });
+    draft.rec.spent = (!was_left).then_some(source);
     draft.rec.clarify = None;
     draft.rec.near_miss = None;
 }
@@ -328,6 +338,10 @@ fn rename(draft: &mut Pair<'_>, role: Role, session: crate::model::ids::SessionR
     prompts::mark_seen(draft, role.other());
     if role == Role::Implementer {
         judge::leave_behind(draft);
+    }
+    if draft.rec.pending_confirm.as_ref().is_some_and(|pending| pending.direction.target().other() == role) {
+        // What it was asked it has answered: that answer waits for a look.
+        draft.rec.awaited = None;
     }
     orders::rename_side(draft, role, session);
     match role {

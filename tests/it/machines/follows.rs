@@ -1,7 +1,7 @@
 //! A side that is followed while a person's message is open: what was asked of it is asked again behind that message.
 //! Follows of other records are in `traces_runs`.
 
-use trellis::model::command::Control;
+use trellis::model::command::{Confirm, Control};
 use trellis::model::config::{FirstPhase, PairConfig, RunConfig};
 use trellis::model::ids::{Role, SessionId};
 use trellis::model::outbox::Purpose;
@@ -145,4 +145,51 @@ fn a_phase_prompt_is_asked_again_behind_a_message_of_a_person() {
         let phase_prompts = world.sent(I).iter().filter(|text| **text != WORDS).count();
         assert_eq!(phase_prompts, if side == R { 2 } else { 1 });
     }
+}
+
+/// A pair whose reviewer answered, with the relay of it waiting for the person's look, and was followed then.
+fn followed_with_a_relay_to_look_at() -> World {
+    let mut world = reviewing(PairConfig::default());
+    let changes = serde_json::json!({ "confirm_before_relay": true });
+    let changes = changes.as_object().unwrap().clone();
+    world.control(&Control::Configure { changes, by: "user".to_owned() }).unwrap();
+    world.answer(R, "The key is missing.");
+    world.wait(4);
+    assert_eq!(world.pair().step, Some(PairStep::ConfirmRelay));
+    follow(&mut world, R);
+    assert!(world.pair().pending_confirm.is_some());
+    assert_eq!((world.pair().outbox.len(), world.sent(R).len()), (1, 1), "{:?}", world.pair().outbox);
+    world
+}
+
+/// An answer whose relay waits for the person's look is not asked for again: that relay is the one thing that goes out.
+#[test]
+fn a_side_whose_answer_waits_for_a_look_is_followed_without_being_asked_again() {
+    let mut world = followed_with_a_relay_to_look_at();
+    world.control(&Control::Confirm(Confirm::Send { edited_text: None })).unwrap();
+    world.wait(4);
+    assert!(world.sent(I).last().unwrap().contains("The key is missing."));
+    world.take(I);
+    world.answer(I, "The key is there.");
+    world.wait(4);
+    assert!(world.pair().pending_confirm.is_some(), "the next relay waits for a look");
+    assert_eq!(world.sent(R).len(), 1);
+}
+
+/// The same, and the person drops it: what the new session answers next is offered.
+#[test]
+fn a_dropped_answer_of_a_session_that_was_left_is_followed_by_the_next_of_the_new_one() {
+    let mut world = followed_with_a_relay_to_look_at();
+    world.control(&Control::Confirm(Confirm::Drop)).unwrap();
+    world.wait(4);
+    assert_eq!((world.pair().outbox.len(), world.sent(R).len()), (1, 1), "{:?}", world.pair().outbox);
+    world.prompt(R, "look at it once more");
+    world.answer(R, "The key is still missing.");
+    world.wait(12);
+    if world.pair().paused_reason == Some(PauseReason::UserTyped) {
+        world.control(&Control::Resume).unwrap();
+        world.wait(12);
+    }
+    let pending = world.pair().pending_confirm.as_ref().map(|pending| pending.text.text().to_owned());
+    assert!(pending.is_some_and(|text| text.contains("still missing")), "{:?}", world.pair());
 }
