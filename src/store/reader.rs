@@ -22,6 +22,7 @@ use crate::model::pair::{PairRecord, SCHEMA};
 use crate::model::run::RunRecord;
 use crate::paths::Home;
 use crate::projection::DriverFact;
+use crate::supervise::each;
 
 /// Bytes at the end of `events.jsonl` among which new events are looked for.
 const NEW_EVENTS: u64 = 1 << 20;
@@ -59,7 +60,7 @@ impl Reader<OsFiles> {
     }
 }
 
-impl<F: Files> Reader<F> {
+impl<F: Files + Sync> Reader<F> {
     /// A reader on other files than the system's.
     pub fn with_files(home: Home, files: F) -> Self {
         let (marks, runs, pairs) = (BTreeMap::new(), BTreeMap::new(), BTreeMap::new());
@@ -198,7 +199,7 @@ impl<F: Files> Reader<F> {
     }
 }
 
-impl<F: Files> Shelf for Reader<F> {
+impl<F: Files + Sync> Shelf for Reader<F> {
     fn read(&mut self) -> Option<Loaded> {
         // The marks are taken before reading: what is written meanwhile shows at the next call.
         let is_first = self.marks.is_empty();
@@ -254,7 +255,7 @@ fn without_history(mut pairs: Vec<String>, runs: &[RunRecord]) -> Vec<String> {
     pairs
 }
 
-fn records<F: Files, R: Kept>(
+fn records<F: Files + Sync, R: Kept>(
     Place { files, home, stands }: Place<'_, F>,
     dir: &Path,
     names: Vec<String>,
@@ -262,21 +263,24 @@ fn records<F: Files, R: Kept>(
     loaded: &mut Loaded,
 ) -> Vec<R> {
     let mut left = std::mem::take(cache);
+    let mut changed = Vec::new();
     for name in names {
         let path = dir.join(&name);
         let now = files.stat(&path).ok().flatten();
-        let cached = match left.remove(&path).filter(|cached| now.is_some() && cached.read.mark == now) {
-            Some(cached) => Some(cached),
-            None => load::read_record(files, dir, &name, decode_to_look).map(|read| {
-                let folder = home.texts(&R::key_of(&read.stem)).filter(|_| !stands);
-                let older = folder.map(|folder| load::moved(files, &folder).0).unwrap_or_default();
-                Cached { read, older }
-            }),
-        };
-        if let Some(cached) = cached {
-            cache.insert(path, cached);
+        match left.remove(&path).filter(|cached| now.is_some() && cached.read.mark == now) {
+            Some(cached) => {
+                cache.insert(path, cached);
+            }
+            None => changed.push((path, name)),
         }
     }
+    let read = each(&changed, |(_, name)| {
+        let read = load::read_record(files, dir, name, decode_to_look)?;
+        let folder = home.texts(&R::key_of(&read.stem)).filter(|_| !stands);
+        let older = folder.map(|folder| load::moved(files, &folder).0).unwrap_or_default();
+        Some(Cached { read, older })
+    });
+    cache.extend(changed.into_iter().zip(read).filter_map(|((path, _), read)| Some((path, read?))));
     let recent = if stands {
         Vec::new()
     } else {

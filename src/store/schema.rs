@@ -25,9 +25,11 @@ pub(super) enum Decoded<R> {
 }
 
 /// Either kind of record, as far as the store looks into it.
-pub(super) trait Kept: Clone + Serialize + DeserializeOwned {
+pub(super) trait Kept: Clone + Serialize + DeserializeOwned + Send {
     /// The word for people.
     const WORD: &'static str;
+    /// Of which schema it says it is.
+    fn schema(&self) -> u32;
     /// Which record it is.
     fn key(&self) -> RecordKey;
     /// The key of an id.
@@ -68,6 +70,10 @@ fn need_of(entry: &Entry) -> Need {
 impl Kept for RunRecord {
     const WORD: &'static str = "run";
 
+    fn schema(&self) -> u32 {
+        self.schema
+    }
+
     fn key(&self) -> RecordKey {
         RecordKey::Run(self.id.clone())
     }
@@ -104,6 +110,10 @@ impl Kept for RunRecord {
 
 impl Kept for PairRecord {
     const WORD: &'static str = "pair";
+
+    fn schema(&self) -> u32 {
+        self.schema
+    }
 
     fn key(&self) -> RecordKey {
         RecordKey::Pair(self.id.clone())
@@ -154,21 +164,17 @@ fn newest<T>(list: &mut Vec<T>, keep: usize) {
     list.drain(..list.len().saturating_sub(keep));
 }
 
-/// Reads the bytes of the record's file named `stem`.
-/// The same for who only looks: nothing is kept of what this version does not know, which only a later save needs.
+/// Reads the bytes of the record's file named `stem`, for who only looks: nothing is kept of what this version does not
+/// know, which only a later save needs.
 pub(super) fn decode_to_look<R: Kept>(stem: &str, bytes: &[u8]) -> Decoded<R> {
-    #[derive(serde::Deserialize)]
-    struct Head {
-        schema: u64,
-    }
-    let is_ours = serde_json::from_slice::<Head>(bytes).is_ok_and(|head| head.schema == u64::from(SCHEMA));
-    let record = is_ours.then(|| serde_json::from_slice::<R>(bytes).ok()).flatten();
-    match record.filter(|record| record.key().as_str() == stem) {
+    let record = serde_json::from_slice::<R>(bytes).ok();
+    match record.filter(|record| record.schema() == SCHEMA && record.key().as_str() == stem) {
         Some(record) => Decoded::Ours(Box::new(record), None),
         None => decode(stem, bytes),
     }
 }
 
+/// Reads the bytes of the record's file named `stem`.
 pub(super) fn decode<R: Kept>(stem: &str, bytes: &[u8]) -> Decoded<R> {
     if bytes.iter().all(u8::is_ascii_whitespace) {
         return Decoded::Broken("it is empty".to_owned());

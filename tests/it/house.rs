@@ -28,7 +28,7 @@ const MAY_KNOW: [(&str, &[&str]); 25] = [
     ("machine", &["model", "verdict", "planted"]),
     ("doctor", &["model"]),
     ("projection", &["model", "machine", "verdict", "driver::ports"]),
-    ("store", &["model", "config", "paths", "projection", "driver::ports", "driver::viewer"]),
+    ("store", &["model", "config", "paths", "projection", "supervise", "driver::ports", "driver::viewer"]),
     ("watch", &["model", "machine", "transcript", "paths", "clock", "supervise", "driver::ports"]),
     ("agent", &["small_file", "model", "machine", "transcript", "paths", "clock", "supervise", "driver::ports"]),
     ("driver", &["model", "machine", "verdict", "projection", "supervise", "store::trim"]),
