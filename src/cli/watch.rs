@@ -93,8 +93,10 @@ fn follow(
             for line in lines.look(&projection) {
                 say(&line)?;
             }
+            // What is still being looked at was not said yet.
             if let Some(run) = only.and_then(|key| projection.runs.iter().find(|run| run.key == *key))
                 && drive::is_over(run)
+                && !projection.looking
             {
                 return Ok(());
             }
